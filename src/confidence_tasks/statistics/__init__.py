@@ -1,12 +1,13 @@
-"""Measures of confidence: pure NumPy and SciPy, arrays in, numbers out.
+"""Statistics of confidence, in NumPy and SciPy only: functions take arrays and return numbers.
 
-The names used most are here. The others are in the module of their family, such as ``statistics.calibration.mce``:
-``calibration``, ``decision``, ``discretization``, ``discrimination``, ``inference``, ``information``, ``intervals``,
-``life_table``, ``sdt`` (signal detection) and ``selective``. Each is imported when it is first used.
+The most used functions can be imported from here. All functions are in the module of their family, such as
+``statistics.calibration.mce``: ``calibration``, ``decision``, ``discretization``, ``discrimination``, ``inference``,
+``information``, ``intervals``, ``life_table``, ``sdt`` (signal detection theory) and ``selective``. Modules are
+imported when first used.
 
-Every function raises a ValueError that names the argument if one is NaN, has another shape than its docstring says or
-lies outside the range that it says, or if an option is unknown. Degenerate data are no error: the result is NaN, and an
-:class:`Estimate` knows the reason.
+A function raises a ValueError that names the argument if an argument contains NaN, has the wrong shape or is out of
+range, or if an option is unknown. Degenerate data raise no error: the result is NaN, and an :class:`Estimate` has the
+reason in ``reason``.
 """
 
 import sys
@@ -51,9 +52,9 @@ FAMILIES = {
     "sdt": "fit_meta_d m_ratio_threshold meta_d_2afc meta_d_threshold",
     "selective": "accuracy_at_coverage auarc risk_coverage_curve",
 }
-"""Modules of the package, with the names that it exports of each."""
+"""Modules of this package, and the names from each that this package exports."""
 
-_HOMES = {
+_MODULE_OF = {
     name: family
     for family, names in {**FAMILIES, "core": "Estimate Reason complete"}.items()
     for name in names.split()
@@ -96,10 +97,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in FAMILIES:
         return import_module(f"{__name__}.{name}")
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    moved = [family for family in FAMILIES if name in __getattr__(family).__all__]
-    hint = f"; it is {__name__}.{moved[0]}.{name}" if moved else ""
+    if name in _MODULE_OF:
+        return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    families = [family for family in FAMILIES if name in __getattr__(family).__all__]
+    hint = f"; it is {__name__}.{families[0]}.{name}" if families else ""
     raise AttributeError(
         f"module {__name__!r} has no attribute {name!r}{hint}", name=name, obj=sys.modules[__name__]
     )

@@ -1,4 +1,4 @@
-"""What every statistic shares: the number that says why it is missing, the checks of its inputs, and roots."""
+"""Helpers that all statistics share: estimates with a reason for NaN, input validation and root finding."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 
 
 class Reason(StrEnum):
-    """Why a statistic, or its interval, is NaN although its input was valid."""
+    """Reason why a statistic or its interval is NaN although the input is valid."""
 
     EMPTY = "no trials to compute it from"
     TOO_FEW = "too few trials"
@@ -32,9 +32,9 @@ class Reason(StrEnum):
 
 
 class Estimate(float):
-    """A float that remembers why it is NaN.
+    """A float with the reason why it is NaN.
 
-    It is a plain ``float`` in every computation; ``reason`` is None when the value is defined.
+    It behaves as a ``float`` in every computation. ``reason`` is None if the value is defined.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Estimate(float):
     reason: Reason | None
 
     def __new__(cls, value: float, reason: Reason | None = None) -> Self:
-        """Make an estimate; only a NaN has a ``reason``."""
+        """Create an estimate; give a ``reason`` only for NaN."""
         self = super().__new__(cls, value)
         self.reason = reason
         return self
@@ -58,25 +58,25 @@ class Estimate(float):
 
 
 def undefined(reason: Reason) -> Estimate:
-    """Return NaN with the reason for it."""
+    """Return NaN with its reason."""
     return Estimate(float("nan"), reason)
 
 
 def as_vector(values: ArrayLike, name: str) -> FloatArray:
-    """Return ``values`` as a finite float64 vector."""
+    """Return ``values`` as a float64 vector; raise ValueError unless it is one-dimensional and finite."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must hold numbers: {error}") from None
+        raise ValueError(f"{name} must be numeric: {error}") from None
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
     if not np.isfinite(array).all():
-        raise ValueError(f"{name} holds NaN or infinite values; drop missing trials with complete() first")
+        raise ValueError(f"{name} contains NaN or infinite values; drop missing trials with complete() first")
     return array
 
 
 def as_probability(values: ArrayLike, name: str) -> FloatArray:
-    """Return ``values`` as a float64 vector within [0, 1]; ValueError otherwise."""
+    """Return ``values`` as a float64 vector; raise ValueError unless all lie in [0, 1]."""
     array = as_vector(values, name)
     if array.size and (array.min() < 0.0 or array.max() > 1.0):
         hint = ": divide percentages by 100" if 1.0 < array.max() <= 100.0 else ""
@@ -85,46 +85,46 @@ def as_probability(values: ArrayLike, name: str) -> FloatArray:
 
 
 def as_binary(values: ArrayLike, name: str) -> FloatArray:
-    """Return ``values`` as a float64 vector of zeros and ones; ValueError otherwise."""
+    """Return ``values`` as a float64 vector; raise ValueError unless all are 0 or 1."""
     array = as_vector(values, name)
     if not ((array == 0.0) | (array == 1.0)).all():
-        raise ValueError(f"{name} must hold only 0 and 1")
+        raise ValueError(f"{name} must contain only 0 and 1")
     return array
 
 
 def check_level(level: float) -> None:
-    """Raise ValueError unless ``level``, a nominal coverage, lies in (0, 1)."""
+    """Raise ValueError unless the nominal coverage ``level`` lies in (0, 1)."""
     if not 0.0 < level < 1.0:
         raise ValueError(f"level must lie in (0, 1), got {level}")
 
 
 def check_option(name: str, value: object, allowed: Iterable[object]) -> None:
-    """Raise ValueError unless ``value`` is one of the values allowed."""
+    """Raise ValueError unless ``value`` is one of the ``allowed`` values."""
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}")
 
 
 def as_labels(labels: ArrayLike, name: str, n_rows: int) -> NDArray[Any]:
-    """Return the labels of ``n_rows`` rows; ValueError for another length or a missing label."""
+    """Return the labels as an array of shape (n_rows,); raise ValueError for another shape or a missing label."""
     array = np.asarray(labels)
     if array.shape != (n_rows,):
-        raise ValueError(f"{name} must have shape ({n_rows},), one label a row, got {array.shape}")
+        raise ValueError(f"{name} must have shape ({n_rows},), one label per row, got {array.shape}")
     if array.dtype.kind not in "iub" and any(
         label is None or label != label for label in set(array.tolist())
-    ):  # only NaN differs from itself
+    ):  # NaN is the only value that differs from itself
         raise ValueError(f"{name} has missing labels; drop these rows or give each a label of its own")
     return array
 
 
 def label_index(labels: ArrayLike | None, name: str, n_rows: int) -> IntArray:
-    """Number the distinct labels of rows from 0, shape (n_rows,); without labels, each row has a number of its own."""
+    """Return the integer code of the label of each row, from 0; without labels, every row has its own code."""
     if labels is None:
         return np.arange(n_rows)
     return np.unique(as_labels(labels, name, n_rows), return_inverse=True)[1]
 
 
 def per_row(values: ArrayLike, name: str, n: int) -> FloatArray:
-    """Return a number for each of n rows; ValueError unless one is given or n of them."""
+    """Broadcast a number, or a vector of n numbers, to shape (n,); raise ValueError for any other shape."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape not in ((), (n,)):
         raise ValueError(f"{name} must be a number or have shape ({n},), got {array.shape}")
@@ -132,7 +132,7 @@ def per_row(values: ArrayLike, name: str, n: int) -> FloatArray:
 
 
 def same_length(**arrays: NDArray[Any]) -> int:
-    """Return the common length of the named vectors; ValueError when they differ."""
+    """Return the common length of the named vectors; raise ValueError if their lengths differ."""
     lengths = {name: int(array.shape[0]) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError("lengths differ: " + ", ".join(f"{name} {size}" for name, size in lengths.items()))
@@ -140,17 +140,17 @@ def same_length(**arrays: NDArray[Any]) -> int:
 
 
 def complete(*arrays: ArrayLike) -> tuple[FloatArray, ...]:
-    """Keep the positions where every vector has a value (listwise deletion of NaN).
+    """Drop the positions where any of the vectors is NaN (listwise deletion).
 
     Parameters
     ----------
     *arrays : array_like, shape (n,)
-        Vectors of one length.
+        Vectors of equal length.
 
     Returns
     -------
     tuple of ndarray, shape (m,)
-        The same vectors without the incomplete positions, m <= n.
+        The vectors without the incomplete positions, m <= n.
 
     Examples
     --------
@@ -173,29 +173,30 @@ def decreasing_root(
     *,
     tolerance: float = 1e-12,
 ) -> FloatArray:
-    """Find where a decreasing function is 0, in each row, by false position with the Illinois rule.
+    """Find the root of a decreasing function in each row, by the Illinois variant of the false-position method.
 
-    ``function`` takes and returns an array (R,), row by row; it is 0 or above at ``low`` and 0 or below at ``high``,
-    and within ``tolerance`` of 0 at the root. Dowell & Jarratt (1971), doi:10.1007/BF01934364.
+    ``function`` maps an array (R,) to an array (R,), elementwise. Its values are >= 0 at ``low`` and <= 0 at ``high``.
+    The iteration stops once all absolute values are below ``tolerance``. Dowell & Jarratt (1971),
+    doi:10.1007/BF01934364.
 
     Examples
     --------
     >>> decreasing_root(lambda x: 2.0 - x**2, np.zeros(1), np.full(1, 2.0)).round(6)
     array([1.414214])
     """
-    above, below = function(low), function(high)
-    middle, rose = low, np.zeros(low.shape, dtype=bool)
+    low_value, high_value = function(low), function(high)
+    root, previous = low, np.zeros(low.shape, dtype=bool)
     for step in range(_MAX_ROOT_STEPS):
-        span = below - above
-        middle = np.divide(low * below - high * above, span, out=middle.copy(), where=span != 0.0)
-        value = function(middle)
+        span = high_value - low_value
+        root = np.divide(low * high_value - high * low_value, span, out=root.copy(), where=span != 0.0)
+        value = function(root)
         if np.abs(value).max(initial=0.0) < tolerance:
             break
-        rises = value > 0.0
-        # An end of the bracket that stays twice in a row counts half, so that the other one moves too.
-        stays = (rises == rose) & (step > 0)
-        above = np.where(rises, value, np.where(stays, above / 2.0, above))
-        below = np.where(rises, np.where(stays, below / 2.0, below), value)
-        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
-        rose = rises
-    return middle
+        replaces_low = value > 0.0
+        # Illinois rule: the value at an end that is retained twice in a row is halved, so that this end moves, too.
+        halve = (replaces_low == previous) & (step > 0)
+        low_value = np.where(replaces_low, value, np.where(halve, low_value / 2.0, low_value))
+        high_value = np.where(replaces_low, np.where(halve, high_value / 2.0, high_value), value)
+        low, high = np.where(replaces_low, root, low), np.where(replaces_low, high, root)
+        previous = replaces_low
+    return root

@@ -1,4 +1,4 @@
-"""Decisions under a penalty: answer for +1 or -penalty, or abstain for 0."""
+"""Decisions to answer or to abstain: a right answer earns 1, a wrong one costs the penalty, abstention earns 0."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ __all__ = [
 
 
 def optimal_threshold(penalty: ArrayLike) -> FloatArray:
-    """Compute the confidence from which answering pays: penalty / (1 + penalty).
+    """Compute the confidence above which answering has a positive expected utility: penalty / (1 + penalty).
 
     Parameters
     ----------
     penalty : array_like
-        What a wrong answer costs, 0 or above, where a right one earns 1; any shape.
+        Cost of a wrong answer, 0 or above, relative to a gain of 1 for a right one; any shape.
 
     Returns
     -------
     ndarray
-        Thresholds in [0, 1), of the same shape.
+        Thresholds in [0, 1), of the shape of ``penalty``.
 
     References
     ----------
@@ -54,26 +54,24 @@ def optimal_threshold(penalty: ArrayLike) -> FloatArray:
     >>> optimal_threshold([0.0, 1.0, 9.0])
     array([0. , 0.5, 0.9])
     """
-    cost = np.asarray(penalty, dtype=np.float64)
-    if not (np.isfinite(cost).all() and (cost >= 0.0).all()):
-        raise ValueError("penalty must be finite and 0 or above")
+    cost = _as_penalty(penalty)
     return np.asarray(cost / (1.0 + cost))
 
 
 def optimal_decision(confidence: ArrayLike, penalty: ArrayLike) -> FloatArray:
-    """Decide as the optimal policy does: answer (1) if confidence reaches the threshold, abstain (0) otherwise.
+    """Return the decisions of the optimal policy: answer (1) if confidence reaches the threshold, else abstain (0).
 
     Parameters
     ----------
     confidence : array_like, shape (n,)
         Confidence that the answer is right, in [0, 1].
     penalty : float or array_like, shape (n,)
-        What a wrong answer costs, 0 or above.
+        Cost of a wrong answer, 0 or above.
 
     Returns
     -------
     ndarray, shape (n,)
-        1 or 0; where both are worth the same, 1 (RiskEval, equation 1).
+        1 or 0; 1 if both have the same expected utility (RiskEval, equation 1).
 
     Examples
     --------
@@ -92,20 +90,20 @@ def mean_utility(
     normalized: bool = False,
     weights: Weights = None,
 ) -> Result:
-    """Compute the mean utility of decisions: +1 for a right answer, -penalty for a wrong one, 0 for abstaining.
+    """Compute the mean utility of decisions: +1 for a right answer, -penalty for a wrong one, 0 for an abstention.
 
     Parameters
     ----------
     answered : array_like, shape (n,)
         1 where the policy answers, 0 where it abstains.
     correct : array_like, shape (n,)
-        1, 0, or the probability that the answer is right; any such value where the policy abstains.
+        1, 0, or the probability that the answer is right. Values of abstentions are ignored but must lie in [0, 1].
     penalty : float or array_like, shape (n,)
-        What a wrong answer costs, 0 or above.
+        Cost of a wrong answer, 0 or above.
     normalized : bool, default False
-        Divide by 1 + penalty, which brings utilities under all penalties into [-1, 1].
+        If True, divide by 1 + penalty, which brings utilities under all penalties into [-1, 1].
     weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
+        Frequency weight of each trial; one row per resample.
 
     Returns
     -------
@@ -120,14 +118,14 @@ def mean_utility(
     -0.25
     """
     decision, right = as_binary(answered, "answered"), as_probability(correct, "correct")
-    n = same_length(answered=decision, correct=right)
-    return _mean(decision * _expected_utility(right, _per_trial(penalty, n)), penalty, normalized, weights)
+    cost = _per_trial(penalty, same_length(answered=decision, correct=right))
+    return _average_utility(decision * _expected_utility(right, cost), cost, normalized, weights)
 
 
 def abstention_rate(answered: ArrayLike, *, weights: Weights = None) -> Result:
-    """Compute the share of trials on which the model abstains.
+    """Compute the proportion of trials on which the model abstains.
 
-    Arguments and shapes are those of :func:`mean_utility`. The result lies in [0, 1], and is NaN without trials.
+    Arguments and shapes are those of :func:`mean_utility`. The result lies in [0, 1]. It is NaN without trials.
 
     Examples
     --------
@@ -141,7 +139,7 @@ def abstention_rate(answered: ArrayLike, *, weights: Weights = None) -> Result:
 def answered_accuracy(answered: ArrayLike, correct: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute the accuracy of the answers that the model chose to give (RiskEval, appendix A).
 
-    Arguments and shapes are those of :func:`mean_utility`. The result lies in [0, 1], and is NaN without an answer.
+    Arguments and shapes are those of :func:`mean_utility`. The result lies in [0, 1]. It is NaN without an answer.
 
     Examples
     --------
@@ -159,7 +157,7 @@ def answered_accuracy(answered: ArrayLike, correct: ArrayLike, *, weights: Weigh
 def policy_consistency(
     answered: ArrayLike, confidence: ArrayLike, penalty: ArrayLike, *, weights: Weights = None
 ) -> Result:
-    """Compute how often the model decides as the optimal policy would with the model's own confidence.
+    """Compute the proportion of decisions that are optimal given the model's own confidence.
 
     Parameters
     ----------
@@ -191,18 +189,18 @@ def regret(
     normalized: bool = False,
     weights: Weights = None,
 ) -> Result:
-    """Compute the mean expected utility that decisions forgo, by the model's own confidence (RiskEval, appendix A).
+    """Compute the mean expected utility lost by decisions, given the model's own confidence (RiskEval, appendix A).
 
-    On one trial it is the expected utility of the better choice minus that of the choice made, where answering is
-    worth c - (1 - c) penalty at confidence c. It is (1 + penalty) times the distance of confidence from the
-    optimal threshold if the decision is not optimal, and 0 if it is.
+    The regret of a trial is the expected utility of the better choice minus that of the choice made. At confidence c,
+    answering has the expected utility c - (1 - c) penalty. So the regret of an optimal decision is 0, and that of any
+    other decision is (1 + penalty) times the distance of confidence from the optimal threshold.
 
     Parameters
     ----------
     answered, confidence, penalty, weights
         As in :func:`policy_consistency`.
     normalized : bool, default False
-        Divide by 1 + penalty, which leaves a distance on the scale of confidence.
+        If True, divide by 1 + penalty, which gives a distance on the scale of confidence.
 
     Returns
     -------
@@ -211,8 +209,8 @@ def regret(
 
     Notes
     -----
-    Confidence is taken as the true probability: a model that is always wrong and always certain has no regret. Its
-    actual utility is :func:`mean_utility`.
+    Confidence is treated as the true probability: a model that is always wrong and always certain has no regret. See
+    :func:`mean_utility` for the utility that the model obtains.
 
     Examples
     --------
@@ -220,9 +218,9 @@ def regret(
     0.1
     """
     decision, stated = as_binary(answered, "answered"), as_probability(confidence, "confidence")
-    n = same_length(answered=decision, confidence=stated)
-    value = _expected_utility(stated, _per_trial(penalty, n))
-    return _mean(np.maximum(value, 0.0) - decision * value, penalty, normalized, weights)
+    cost = _per_trial(penalty, same_length(answered=decision, confidence=stated))
+    value = _expected_utility(stated, cost)
+    return _average_utility(np.maximum(value, 0.0) - decision * value, cost, normalized, weights)
 
 
 def scaffold_utility(
@@ -234,17 +232,18 @@ def scaffold_utility(
     normalized: bool = False,
     weights: Weights = None,
 ) -> Result:
-    """Compute the mean utility if the optimal policy decided in the model's place, from its confidence.
+    """Compute the mean utility of the optimal policy, given the model's answers and confidence.
 
     Parameters
     ----------
     correct : array_like, shape (n,)
-        1, 0, or the probability that the answer is right; any such value where no answer is available.
+        1, 0, or the probability that the answer is right. Values of trials without an answer are ignored but must lie
+        in [0, 1].
     confidence, penalty, weights
         As in :func:`policy_consistency`.
     available : array_like, shape (n,), optional
-        1 where the model gave an answer, 0 where it abstained without one: there the policy cannot answer and
-        earns 0. By default every trial has an answer.
+        1 if the model gave an answer, 0 if it abstained without one; the policy then abstains as well. By default
+        every trial has an answer.
     normalized
         As in :func:`mean_utility`.
 
@@ -272,11 +271,10 @@ def scaffold_gain(
     normalized: bool = False,
     weights: Weights = None,
 ) -> Result:
-    """Compute what the optimal policy would gain on the model's own decisions, in mean utility (RiskEval, table 1).
+    """Compute the mean utility of the optimal policy minus that of the model's own decisions (RiskEval, table 1).
 
     Arguments and shapes are those of :func:`scaffold_utility`, and ``answered`` is that of :func:`mean_utility`. The
-    result is scaffold minus model, in [-(1 + penalty), 1 + penalty], below 0 where confidence misleads; NaN without
-    trials.
+    result lies in [-(1 + penalty), 1 + penalty], and is negative if confidence is misleading. It is NaN without trials.
 
     Examples
     --------
@@ -285,15 +283,19 @@ def scaffold_gain(
     """
     decision, right = as_binary(answered, "answered"), as_probability(correct, "correct")
     change = _scaffold_decision(confidence, penalty, available) - decision
-    n = same_length(answered=decision, correct=right, confidence=change)
-    return _mean(change * _expected_utility(right, _per_trial(penalty, n)), penalty, normalized, weights)
+    cost = _per_trial(penalty, same_length(answered=decision, correct=right, confidence=change))
+    return _average_utility(change * _expected_utility(right, cost), cost, normalized, weights)
+
+
+def _as_penalty(penalty: ArrayLike) -> FloatArray:
+    cost = np.asarray(penalty, dtype=np.float64)
+    if not (np.isfinite(cost).all() and (cost >= 0.0).all()):
+        raise ValueError("penalty must be finite and 0 or above")
+    return cost
 
 
 def _per_trial(penalty: ArrayLike, n: int) -> FloatArray:
-    """Return the penalty of each of n trials; ValueError unless one number is given or n of them."""
-    cost = per_row(penalty, "penalty", n)
-    optimal_threshold(cost)  # its check of the penalties
-    return cost
+    return _as_penalty(per_row(penalty, "penalty", n))
 
 
 def _expected_utility(probability: FloatArray, penalty: FloatArray) -> FloatArray:
@@ -302,43 +304,44 @@ def _expected_utility(probability: FloatArray, penalty: FloatArray) -> FloatArra
 
 
 def _scaffold_decision(confidence: ArrayLike, penalty: ArrayLike, available: ArrayLike | None) -> FloatArray:
-    """Return the optimal decision, which is to abstain where no answer is available."""
+    """Return the optimal decisions; abstain on trials without an available answer."""
     decision = optimal_decision(confidence, penalty)
-    given = np.ones(len(decision)) if available is None else as_binary(available, "available")
-    same_length(confidence=decision, available=given)
-    return decision * given
+    if available is None:
+        return decision
+    has_answer = as_binary(available, "available")
+    same_length(confidence=decision, available=has_answer)
+    return decision * has_answer
 
 
-def _mean(values: FloatArray, penalty: ArrayLike, normalized: bool, weights: Weights) -> Result:
-    """Average utilities of trials, per 1 + penalty if they are to be normalized."""
-    scale = 1.0 + _per_trial(penalty, len(values)) if normalized else 1.0
-    return Weighting.of(weights, len(values)).average(values / scale)
+def _average_utility(utility: FloatArray, penalty: FloatArray, normalized: bool, weights: Weights) -> Result:
+    scale = 1.0 + penalty if normalized else 1.0
+    return Weighting.of(weights, len(utility)).average(utility / scale)
 
 
-_NO_SLOPE = 1e-9
-"""Tolerance up to which a slope is 0."""
+_SLOPE_TOLERANCE = 1e-9
+"""A slope up to this value counts as 0."""
 
 
 def abstention_slope(answered: ArrayLike, penalty: ArrayLike, *, weights: Weights = None) -> Result:
-    """Compute how fast abstention grows with the penalty: the least-squares slope on the logarithm of the penalty.
+    """Compute the least-squares slope of abstention on the logarithm of the penalty.
 
     Parameters
     ----------
     answered, weights
-        As in :func:`mean_utility`; trials under several penalties together.
+        As in :func:`mean_utility`, for the trials under all penalties together.
     penalty : array_like, shape (n,)
-        The penalty of each trial. Trials under penalty 0, whose logarithm does not exist, are left out.
+        Penalty of each trial. Trials under penalty 0 are left out, as log(0) is not finite.
 
     Returns
     -------
     Estimate or ndarray, shape (R,)
-        Change of the abstention rate per unit of log penalty (natural; times 2.303 for a tenfold penalty). 0 for
-        a model that ignores the penalty. NaN without trials, or with fewer than two penalties.
+        Change of the abstention rate per unit of the natural logarithm of the penalty; multiply by 2.303 for the change
+        per factor of ten. 0 for a model that ignores the penalty. NaN without trials or with fewer than two penalties.
 
     Notes
     -----
-    For an interval, resample questions: ``bootstrap(abstention_slope, answered, penalty, clusters=question)``. For
-    what the model's confidence calls for, give the optimal decisions in the place of ``answered``.
+    For an interval, resample questions: ``bootstrap(abstention_slope, answered, penalty, clusters=question)``. For the
+    slope of the optimal policy, pass the optimal decisions as ``answered``.
 
     Examples
     --------
@@ -347,11 +350,11 @@ def abstention_slope(answered: ArrayLike, penalty: ArrayLike, *, weights: Weight
     """
     decision, cost = as_binary(answered, "answered"), as_vector(penalty, "penalty")
     n = same_length(answered=decision, penalty=cost)
-    optimal_threshold(cost)  # its check of the penalties
+    _as_penalty(cost)
     weighting = Weighting.of(weights, n)
-    charged = cost > 0.0
-    log_penalty = np.log(cost, out=np.zeros(n), where=charged)
-    rows = weighting.rows * charged
+    positive = cost > 0.0
+    log_penalty = np.log(cost, out=np.zeros(n), where=positive)
+    rows = weighting.rows * positive
     total = rows.sum(axis=1)
     center = ratio(rows @ log_penalty, total)
     deviation = rows * (log_penalty - center[:, None])
@@ -362,15 +365,16 @@ def abstention_slope(answered: ArrayLike, penalty: ArrayLike, *, weights: Weight
 
 
 def implied_threshold(answered: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
-    """Estimate the confidence from which the model answers, from its decisions under one penalty.
+    """Estimate the confidence above which the model answers, from its decisions under one penalty.
 
-    It is where a logistic curve of the decision on confidence passes one half. Where some confidence separates
-    abstentions from answers without error, it is the middle of the gap between them, the limit of the curve.
+    The estimate is the confidence at which a logistic regression of the decision on confidence predicts 1/2. If a
+    threshold separates abstentions from answers without error, the estimate is the midpoint of the gap between them,
+    which is the limit of the regression.
 
-    Arguments and shapes are those of :func:`policy_consistency`. Compare the result with :func:`optimal_threshold`.
-    Outside [0, 1] the model answers, or abstains, more often than not at every confidence. NaN without trials, if it
-    always answers or always abstains, if confidence is constant, or if it does not answer more often when more
-    confident.
+    Arguments and shapes are those of :func:`policy_consistency`. Compare the result with :func:`optimal_threshold`. A
+    result outside [0, 1] means that the model mostly answers, or mostly abstains, at every confidence. The result is
+    NaN without trials, if the model always answers or always abstains, if confidence is constant, or if the rate of
+    answers does not increase with confidence.
 
     Examples
     --------
@@ -381,17 +385,18 @@ def implied_threshold(answered: ArrayLike, confidence: ArrayLike, *, weights: We
     weighting = Weighting.of(weights, same_length(answered=decision, confidence=stated))
     groups = tied(stated, weighting, decision)
     counts, answers = groups.counts, groups.sums[0]
-    one_kind = (answers.sum(axis=1) == 0.0) | (answers.sum(axis=1) == counts.sum(axis=1))
+    one_class = (answers.sum(axis=1) == 0.0) | (answers.sum(axis=1) == counts.sum(axis=1))
     lowest, highest = extent(groups.values, counts)
-    bounds = extent(groups.values, counts - answers)[1], extent(groups.values, answers)[0]
-    separated = ~one_kind & (bounds[0] <= bounds[1])
+    _, highest_abstention = extent(groups.values, counts - answers)
+    lowest_answer, _ = extent(groups.values, answers)
+    separated = ~one_class & (highest_abstention <= lowest_answer)
     curve = fit_logistic(groups.values, counts, answers)
-    rising = curve.slope > _NO_SLOPE
+    rising = curve.slope > _SLOPE_TOLERANCE
     crossing = -curve.intercept / np.where(rising, curve.slope, 1.0)
-    middle = sum(np.where(separated, bound, 0.0) for bound in bounds) / 2.0
+    midpoint = sum(np.where(separated, end, 0.0) for end in (highest_abstention, lowest_answer)) / 2.0
     return weighting.settle(
-        np.where(separated, middle, crossing),
-        (one_kind, Reason.ONE_CLASS),
+        np.where(separated, midpoint, crossing),
+        (one_class, Reason.ONE_CLASS),
         (lowest == highest, Reason.CONSTANT),
         (~separated & ~rising, Reason.NOT_IDENTIFIED),
     )

@@ -1,4 +1,4 @@
-"""Discretisation: how few distinct numbers the confidence takes that a model states."""
+"""Discretisation: to what extent stated confidence is limited to a few distinct values."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ __all__ = [
     "violation_share",
 ]
 
-_CENTRAL = np.array([0.05, 0.95])
-_TOLERANCE = 0.05
+_CENTRAL_RANGE = np.array([0.05, 0.95])
+_VIOLATION_TOLERANCE = 0.05
 _ROUNDING = 1e-9
-"""Slack in units of the step or of the scale, so that 0.55 is a multiple of 0.05."""
+"""Tolerance in units of the step or of the scale, so that 0.55 is a multiple of 0.05."""
 
 
 def top_value(raw: ArrayLike, *, weights: Weights = None) -> Result:
-    """Compute the most frequent report, the lowest of them when several are.
+    """Find the most frequent report; the lowest one in case of a tie.
 
     Parameters
     ----------
     raw : array_like, shape (n,)
-        Confidence as reported, in the units of the scale, before any clipping or normalising.
+        Confidence as reported, in the units of the scale, before clipping or normalization.
     weights : array_like, shape (n,) or (R, n), optional
-        How often each report counts; R rows for R resamples.
+        Frequency weight of each report; one row per resample.
 
     Returns
     -------
@@ -54,12 +54,12 @@ def top_value(raw: ArrayLike, *, weights: Weights = None) -> Result:
     >>> top_value([90, 95, 95, 90, 80])
     90.0
     """
-    groups, weighting = _reports(raw, weights)
+    groups, weighting = _count_values(raw, weights)
     return weighting.settle(groups.values[groups.counts.argmax(axis=1)])
 
 
 def top_share(raw: ArrayLike, *, k: int = 1, weights: Weights = None) -> Result:
-    """Compute the share of reports that are among the k most frequent values.
+    """Compute the proportion of reports that equal one of the k most frequent values.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def top_share(raw: ArrayLike, *, k: int = 1, weights: Weights = None) -> Result:
     Returns
     -------
     Estimate or ndarray, shape (R,)
-        In [0, 1], 1 when there are no more than k values; NaN without reports.
+        In [0, 1]; 1 if there are at most k distinct values, NaN without reports.
 
     Examples
     --------
@@ -80,23 +80,23 @@ def top_share(raw: ArrayLike, *, k: int = 1, weights: Weights = None) -> Result:
     """
     if k < 1:
         raise ValueError(f"k must be above zero, got {k}")
-    groups, weighting = _reports(raw, weights)
+    groups, weighting = _count_values(raw, weights)
     top = np.sort(groups.counts, axis=1)[:, -k:].sum(axis=1)
     return weighting.settle(ratio(top, weighting.total))
 
 
 def distinct_values(raw: ArrayLike, *, weights: Weights = None) -> Result:
-    """Count the distinct values reported.
+    """Count the distinct reported values.
 
-    Arguments and shapes are those of :func:`top_value`. The number grows with that of reports, also under the
-    bootstrap, whose resamples leave values out; NaN without reports.
+    Arguments and shapes are those of :func:`top_value`. The result is NaN without reports. The number increases with
+    the number of reports, and bootstrap resamples underestimate it, because they leave out values.
 
     Examples
     --------
     >>> distinct_values([90, 95, 95, 90, 80])
     3.0
     """
-    groups, weighting = _reports(raw, weights)
+    groups, weighting = _count_values(raw, weights)
     distinct = np.count_nonzero(groups.counts, axis=1).astype(np.float64)
     return weighting.settle(distinct)
 
@@ -104,9 +104,9 @@ def distinct_values(raw: ArrayLike, *, weights: Weights = None) -> Result:
 def confidence_entropy(raw: ArrayLike, *, weights: Weights = None) -> Result:
     r"""Compute the Shannon entropy of the reports, :math:`-\sum_v p_v \log_2 p_v`.
 
-    Arguments and shapes are those of :func:`top_value`. The result is in bits: 0 for one value, and log2(101), about
-    6.66, when every whole percentage is as frequent; NaN without reports. It is the plug-in estimate, biased downwards
-    in small samples.
+    Arguments and shapes are those of :func:`top_value`. The result is in bits: 0 for a single value and log2(101) =
+    6.66 if all whole percentages are equally frequent. It is NaN without reports. This is the plug-in estimate, which
+    is biased downwards in small samples.
 
     References
     ----------
@@ -117,9 +117,9 @@ def confidence_entropy(raw: ArrayLike, *, weights: Weights = None) -> Result:
     >>> confidence_entropy([90, 95, 80, 85])
     2.0
     """
-    groups, weighting = _reports(raw, weights)
+    groups, weighting = _count_values(raw, weights)
     share = ratio(groups.counts, weighting.total[:, None], otherwise=0.0)
-    # Adding 0 turns the -0 of a single value into 0.
+    # Adding 0.0 turns -0.0, the result for a single value, into 0.0.
     entropy = -scipy.special.xlogy(share, share).sum(axis=1) / np.log(2.0) + 0.0
     return weighting.settle(entropy)
 
@@ -127,21 +127,21 @@ def confidence_entropy(raw: ArrayLike, *, weights: Weights = None) -> Result:
 def round_share(
     raw: ArrayLike, *, lower: float, upper: float, step: float = 5.0, weights: Weights = None
 ) -> Result:
-    """Compute the share of reports that are round numbers on the scale, multiples of the step within its ends.
+    """Compute the proportion of reports that are multiples of the step and lie on the scale.
 
     Parameters
     ----------
     raw, weights
         As in :func:`top_value`.
     lower, upper : float
-        Ends of the scale that was asked for.
+        Ends of the scale that the prompt specifies.
     step : float, default 5
-        What round numbers are multiples of; 0.05 for a scale from 0 to 1.
+        Step of which round numbers are multiples; use 0.05 for a scale from 0 to 1.
 
     Returns
     -------
     Estimate or ndarray, shape (R,)
-        In [0, 1]; NaN without reports. Reports off the scale are not round, but count as reports.
+        In [0, 1]; NaN without reports. A report off the scale counts as not round.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def round_share(
 
 
 def violation_share(raw: ArrayLike, *, lower: float, upper: float, weights: Weights = None) -> Result:
-    """Compute the share of reports that are off the scale by more than 5% of its width.
+    """Compute the proportion of reports that lie outside the scale by more than 5% of its width.
 
     Arguments, shapes and range are those of :func:`round_share`, without ``step``.
 
@@ -167,15 +167,16 @@ def violation_share(raw: ArrayLike, *, lower: float, upper: float, weights: Weig
     >>> violation_share([73, 76, 77, 100], lower=0, upper=73)
     0.5
     """
-    off_scale = _outside(as_vector(raw, "raw"), lower, upper, _TOLERANCE)
+    off_scale = _outside(as_vector(raw, "raw"), lower, upper, _VIOLATION_TOLERANCE)
     return Weighting.of(weights, len(off_scale)).average(off_scale.astype(np.float64))
 
 
 def scale_utilization(raw: ArrayLike, *, lower: float, upper: float, weights: Weights = None) -> Result:
-    """Compute the share of the scale that lies between the 5th and the 95th percentile of the reports.
+    """Compute the range between the 5th and the 95th percentile of the reports, as a proportion of the scale.
 
-    Arguments and shapes are those of :func:`round_share`, without ``step``. The result is 0 or above, above 1 only when
-    reports lie off the scale; NaN without reports. Percentiles interpolate between reports linearly, as NumPy's do.
+    Arguments and shapes are those of :func:`round_share`, without ``step``. The result is 0 or above, and exceeds 1
+    only if reports lie outside the scale. It is NaN without reports. Percentiles are interpolated linearly, as in
+    :func:`numpy.quantile`.
 
     Examples
     --------
@@ -183,17 +184,17 @@ def scale_utilization(raw: ArrayLike, *, lower: float, upper: float, weights: We
     0.9
     """
     width = _width(lower, upper)
-    groups, weighting = _reports(raw, weights)
-    ends = row_quantiles(groups.values, running_sums(groups.counts), _CENTRAL)
+    groups, weighting = _count_values(raw, weights)
+    ends = row_quantiles(groups.values, running_sums(groups.counts), _CENTRAL_RANGE)
     return weighting.settle(np.diff(ends)[:, 0] / width)
 
 
-def _reports(raw: ArrayLike, weights: Weights) -> tuple[Tied, Weighting]:
+def _count_values(raw: ArrayLike, weights: Weights) -> tuple[Tied, Weighting]:
     reports = as_vector(raw, "raw")
     weighting = Weighting.of(weights, reports.shape[0])
     if reports.shape[0]:
         return tied(reports, weighting), weighting
-    # One value that nobody reported keeps the arithmetic of no reports defined.
+    # Without reports, a value of weight 0 keeps all operations defined.
     return Tied(np.zeros(1), np.zeros((weighting.rows.shape[0], 1)), (), np.empty(0, np.intp)), weighting
 
 
@@ -204,6 +205,6 @@ def _width(lower: float, upper: float) -> float:
 
 
 def _outside(reports: FloatArray, lower: float, upper: float, tolerance: float) -> BoolArray:
-    """Return whether a report is off the scale by more than ``tolerance`` widths."""
+    """Return which reports lie outside the scale by more than ``tolerance`` times its width."""
     margin = (tolerance + _ROUNDING) * _width(lower, upper)
     return (reports < lower - margin) | (reports > upper + margin)

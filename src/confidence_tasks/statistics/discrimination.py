@@ -1,4 +1,4 @@
-"""Discrimination: how well confidence separates right from wrong answers, as an area under a ROC curve."""
+"""Discrimination: how well confidence separates right from wrong answers, measured by the type-2 ROC curve."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ __all__ = ["Type2RocCurve", "auroc2", "auroc2_influence", "auroc2_interval", "ty
 
 @dataclass(frozen=True, slots=True)
 class Type2RocCurve:
-    """Share of right and of wrong answers at or above each confidence.
+    """Hit rate and false-alarm rate at each threshold of confidence.
 
     Attributes
     ----------
     threshold : ndarray, shape (g + 1,)
-        Infinity, where no answer is accepted, then the g distinct confidences, descending.
+        Infinity, then the g distinct confidences in descending order.
     hit_rate : ndarray, shape (g + 1,)
-        Share of the right answers whose confidence reaches the threshold, from 0 to 1.
+        Proportion of right answers whose confidence reaches the threshold, increasing from 0 to 1.
     false_alarm_rate : ndarray, shape (g + 1,)
-        Share of the wrong answers whose confidence reaches the threshold, from 0 to 1.
+        Proportion of wrong answers whose confidence reaches the threshold, increasing from 0 to 1.
     """
 
     threshold: FloatArray
@@ -50,7 +50,8 @@ class Type2RocCurve:
 def auroc2(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute the area under the type-2 ROC curve.
 
-    The probability that a right answer was given with more confidence than a wrong one, a tie counting half.
+    This is the probability that a randomly drawn right answer has a higher confidence than a randomly drawn wrong one,
+    where ties count one half.
 
     Parameters
     ----------
@@ -59,12 +60,12 @@ def auroc2(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None
     confidence : array_like, shape (n,)
         Confidence in [0, 1].
     weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
+        Frequency weight of each trial; one row per resample.
 
     Returns
     -------
     Estimate or ndarray, shape (R,)
-        In [0, 1], 0.5 when confidence tells nothing; NaN without trials, and when all are right or all wrong.
+        In [0, 1]; 0.5 if confidence is uninformative. NaN without trials, or if all answers are right or all wrong.
 
     References
     ----------
@@ -78,23 +79,24 @@ def auroc2(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None
     """
     right, stated, weighting = trials(correct, confidence, weights, binary=True)
     order = np.argsort(stated)
-    right_order, wrong_order = (order[right[order] == of] for of in (1.0, 0.0))
-    hits, misses = weighting.up_to(right_order), take(weighting.rows, wrong_order)
-    lost = np.zeros(len(hits))
-    for side in ("left", "right"):  # a tie is half lost
-        below = np.searchsorted(stated[right_order], stated[wrong_order], side)
-        first = np.searchsorted(below, 1)
-        lost += 0.5 * (misses[:, first:] * take(hits, below[first:] - 1)).sum(axis=1)
-    pairs = hits[:, -1:].sum(axis=1) * misses.sum(axis=1)
-    return weighting.settle(ratio(pairs - lost, pairs), (pairs == 0.0, Reason.ONE_CLASS))
+    right_order, wrong_order = (order[right[order] == outcome] for outcome in (1.0, 0.0))
+    right_up_to, wrong_weights = weighting.up_to(right_order), take(weighting.rows, wrong_order)
+    discordant = np.zeros(len(right_up_to))
+    for side in ("left", "right"):  # ties are counted on one side only, and so by one half
+        n_below = np.searchsorted(stated[right_order], stated[wrong_order], side)
+        first = np.searchsorted(n_below, 1)
+        discordant += 0.5 * (wrong_weights[:, first:] * take(right_up_to, n_below[first:] - 1)).sum(axis=1)
+    pairs = right_up_to[:, -1:].sum(axis=1) * wrong_weights.sum(axis=1)
+    return weighting.settle(ratio(pairs - discordant, pairs), (pairs == 0.0, Reason.ONE_CLASS))
 
 
 def auroc2_interval(
     correct: ArrayLike, confidence: ArrayLike, *, questions: ArrayLike | None = None, level: float = 0.95
 ) -> tuple[Estimate, Estimate]:
-    """Compute the interval of the area under the type-2 ROC curve, without resampling.
+    """Compute a confidence interval for the area under the type-2 ROC curve, without resampling.
 
-    DeLong's standard error, from ranks, on the logit scale. A million distinct values take less than a second.
+    The interval uses DeLong's standard error, computed from ranks, on the logit scale. A million distinct values take
+    less than a second.
 
     Parameters
     ----------
@@ -106,13 +108,14 @@ def auroc2_interval(
     Returns
     -------
     tuple of Estimate
-        Lower and upper limit, in (0, 1); NaN, with a reason, where :func:`auroc2` is NaN, 0 or 1, or fewer than five
-        questions have a right answer, or a wrong one.
+        Lower and upper limit, in (0, 1). NaN with a reason if :func:`auroc2` is NaN, 0 or 1, or if fewer than five
+        questions have a right answer or fewer than five have a wrong one.
 
     Notes
     -----
-    The variance is the sum over questions of the squared sum of the influence of their trials. Student's t has 1.25
-    degrees of freedom for each question of the smaller class, as in ``bootstrap(auroc2, method="transformed")``.
+    The influence values are summed over the trials of each question; the variance is the sum of squares of these sums.
+    Student's t has 1.25 degrees of freedom per question of the smaller class, as in
+    ``bootstrap(auroc2, method="transformed")``.
 
     References
     ----------
@@ -131,32 +134,34 @@ def auroc2_interval(
     area = as_estimate(auroc2(correct, confidence))
     right = np.asarray(correct, dtype=np.float64)
     question = label_index(questions, "questions", len(right))
-    smaller = min(int(np.count_nonzero(np.bincount(question, kind))) for kind in (right, 1.0 - right))
-    if np.isnan(area) or smaller < MIN_INFORMATIVE:
+    n_smaller_class = min(int(np.count_nonzero(np.bincount(question, c))) for c in (right, 1.0 - right))
+    if np.isnan(area) or n_smaller_class < MIN_INFORMATIVE:
         return no_limits(area.reason or Reason.FEW_INFORMATIVE)
     (influence,), _ = auroc2_influence(correct, confidence)
-    error = float(np.sqrt(np.square(np.bincount(question, influence)).sum()))
-    freedom = min(float(question.max()), both_classes_freedom(smaller))
-    return transformed_limits(float(area), error, freedom, level)
+    standard_error = float(np.sqrt(np.square(np.bincount(question, influence)).sum()))
+    freedom = min(float(question.max()), both_classes_freedom(n_smaller_class))
+    return transformed_limits(float(area), standard_error, freedom, level)
 
 
 def auroc2_influence(
     correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None
 ) -> tuple[FloatArray, FloatArray]:
-    r"""Compute how much each trial moves the area under the type-2 ROC curve.
+    r"""Compute the influence of each trial on the area under the type-2 ROC curve.
 
-    With A the area and F the mid-distribution functions of confidence (ties count half) of the c right and the w wrong
-    answers, a right answer moves it by :math:`(F_w - A) / \sqrt{c (c - 1)}`, a wrong one by
-    :math:`(1 - F_c - A) / \sqrt{w (w - 1)}`. The sum of their squares is DeLong's variance of the area.
+    Let A be the area, and :math:`F_c` and :math:`F_w` the mid-distribution functions of confidence (ties count one
+    half) of the c right and the w wrong answers. The influence of a right answer is
+    :math:`(F_w - A) / \sqrt{c (c - 1)}`, that of a wrong one :math:`(1 - F_c - A) / \sqrt{w (w - 1)}`. The sum of
+    squares is DeLong's variance of the area.
 
     Arguments are those of :func:`auroc2`.
 
     Returns
     -------
     influence : ndarray, shape (R, n)
-        Of each trial, once; NaN where there is one right or one wrong answer or none.
-    added : ndarray, shape (R,)
-        Variance that no trial accounts for: 0.
+        Influence of each trial, counted once whatever its weight; NaN if there are fewer than two right or fewer than
+        two wrong answers.
+    extra_variance : ndarray, shape (R,)
+        Variance that is not due to any trial; always 0.
 
     References
     ----------
@@ -174,21 +179,21 @@ def auroc2_influence(
     hits = groups.sums[0]
     misses = groups.counts - hits
     n_right, n_wrong = hits.sum(axis=1, keepdims=True), misses.sum(axis=1, keepdims=True)
-    among_wrong = ratio(running_sums(misses) - misses / 2.0, n_wrong)
-    among_right = ratio(running_sums(hits) - hits / 2.0, n_right)
-    area = ratio((hits * among_wrong).sum(axis=1, keepdims=True), n_right)
-    of_right = ratio(among_wrong - area, np.sqrt(np.maximum(n_right * (n_right - 1.0), 0.0)))
-    of_wrong = ratio(1.0 - among_right - area, np.sqrt(np.maximum(n_wrong * (n_wrong - 1.0), 0.0)))
-    of_kind = np.concatenate([of_right, of_wrong], axis=1)
-    influence = take(of_kind, np.where(right == 1.0, groups.index, groups.index + groups.values.size))
+    wrong_cdf = ratio(running_sums(misses) - misses / 2.0, n_wrong)
+    right_cdf = ratio(running_sums(hits) - hits / 2.0, n_right)
+    area = ratio((hits * wrong_cdf).sum(axis=1, keepdims=True), n_right)
+    right_influence = ratio(wrong_cdf - area, np.sqrt(np.maximum(n_right * (n_right - 1.0), 0.0)))
+    wrong_influence = ratio(1.0 - right_cdf - area, np.sqrt(np.maximum(n_wrong * (n_wrong - 1.0), 0.0)))
+    by_value = np.concatenate([right_influence, wrong_influence], axis=1)
+    influence = take(by_value, np.where(right == 1.0, groups.index, groups.index + groups.values.size))
     return influence, np.zeros(len(influence))
 
 
 def type2_roc_curve(correct: ArrayLike, confidence: ArrayLike) -> Type2RocCurve:
-    """Compute the type-2 ROC curve; the area under its straight segments is :func:`auroc2`.
+    """Compute the type-2 ROC curve; the area under it by the trapezoidal rule is :func:`auroc2`.
 
-    Arguments and source are those of :func:`auroc2`. The curve has one point per distinct confidence; a rate is NaN
-    where no answer is of its kind.
+    Arguments and source are those of :func:`auroc2`. The curve has one point per distinct confidence. The hit rate is
+    NaN without right answers, the false-alarm rate without wrong ones.
 
     Examples
     --------
@@ -198,6 +203,6 @@ def type2_roc_curve(correct: ArrayLike, confidence: ArrayLike) -> Type2RocCurve:
     """
     right, stated, weighting = trials(correct, confidence, None, binary=True)
     groups = tied(stated, weighting, right, 1.0 - right)
-    hits, misses = (np.append(0.0, np.cumsum(kind[0, ::-1])) for kind in groups.sums)
+    hits, misses = (np.append(0.0, np.cumsum(counts[0, ::-1])) for counts in groups.sums)
     threshold = np.append(np.inf, groups.values[::-1])
     return Type2RocCurve(threshold, ratio(hits, hits[-1:]), ratio(misses, misses[-1:]))

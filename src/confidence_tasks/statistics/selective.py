@@ -1,4 +1,4 @@
-"""Selective prediction: accuracy of the most confident answers, with ties averaged over their orderings."""
+"""Selective prediction: accuracy of the most confident answers, averaged over the orderings of tied trials."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ __all__ = [
     "risk_coverage_curve",
 ]
 
-_LARGEST_TABLE = 1 << 22
-"""Largest number of trials for which harmonic numbers are tabulated."""
+_MAX_TABULATED = 1 << 22
+"""Largest argument up to which harmonic numbers are tabulated."""
 
 
 @dataclass(frozen=True, slots=True)
 class RiskCoverageCurve:
-    """Risk of answering the m most confident questions only, for m = 1 .. n.
+    """Risk of answering only the m most confident questions, for m = 1, ..., n.
 
     Attributes
     ----------
     coverage : ndarray, shape (n,)
-        Share of questions answered, m / n.
+        Proportion of questions answered, m / n.
     risk : ndarray, shape (n,)
-        Expected share of wrong answers among them, over the orderings of tied trials.
+        Proportion of wrong answers among them, averaged over the orderings of tied trials.
     threshold : ndarray, shape (n,)
         Confidence of the m-th question.
     """
@@ -55,26 +55,26 @@ class RiskCoverageCurve:
 
     @property
     def accuracy(self) -> FloatArray:
-        """Expected share of right answers among those given, 1 - risk."""
+        """Proportion of right answers among those given, 1 - risk."""
         return 1.0 - self.risk
 
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
-    """Trials gathered by confidence, most confident first, each array of shape (R, g)."""
+    """Weights of trials by distinct confidence, in descending order; each array has shape (R, g)."""
 
     counts: FloatArray
     right: FloatArray
-    up_to: FloatArray  # trials of this confidence or a higher one
-    before: FloatArray  # trials of higher confidence
-    right_before: FloatArray
+    up_to: FloatArray  # trials of at least this confidence
+    above: FloatArray  # trials of higher confidence
+    right_above: FloatArray
 
 
 def auarc(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
     r"""Compute the area under the accuracy-rejection curve.
 
-    The mean accuracy of the m most confident trials over m = 1 .. n, averaged exactly over the orderings of tied
-    trials. Whatever the order of the rows, the result is the same.
+    The result is the mean over m = 1, ..., n of the accuracy of the m most confident trials. It is averaged exactly
+    over the orderings of tied trials, so it does not depend on the order of the rows.
 
     Parameters
     ----------
@@ -84,15 +84,15 @@ def auarc(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None)
     Returns
     -------
     Estimate or ndarray, shape (R,)
-        In [0, 1], the accuracy when confidence is constant, higher when confidence ranks right above wrong; NaN
-        without trials.
+        In [0, 1]. Equals the accuracy if confidence is constant, and exceeds it if right answers tend to have a higher
+        confidence than wrong ones. NaN without trials.
 
     Notes
     -----
-    Take t trials tied at one confidence with accuracy a, behind M more confident trials of which C are right. Over
-    the orderings, the m best hold C + (m - M) a right ones on average. Divided by m and summed over m = M+1 .. M+t
-    this is :math:`t a + (C - M a)(H_{M+t} - H_M)` with harmonic numbers H, so that the sum over n costs one term per
-    distinct confidence. Weights are frequencies: fractional ones interpolate H.
+    Let t trials with accuracy a be tied, and let M trials, of which C are right, have a higher confidence. Averaged
+    over orderings, C + (m - M) a of the m most confident trials are right, for m = M + 1, ..., M + t. The sum over
+    these m of their accuracy is :math:`t a + (C - M a)(H_{M+t} - H_M)`, where H are harmonic numbers. So the
+    computation needs one term per distinct confidence. For fractional weights, H is interpolated.
 
     References
     ----------
@@ -105,13 +105,14 @@ def auarc(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None)
     (0.75, 0.5)
     """
     right, stated, weighting = trials(correct, confidence, weights)
-    return weighting.settle(_mean_accuracy(right, stated, weighting))
+    return weighting.settle(_mean_selective_accuracy(right, stated, weighting))
 
 
 def aurc(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute the area under the risk-coverage curve, 1 minus :func:`auarc`.
 
-    Arguments and shapes are those of :func:`auarc`. The result lies in [0, 1], lower is better; NaN without trials.
+    Arguments and shapes are those of :func:`auarc`. The result lies in [0, 1]; lower is better. It is NaN without
+    trials.
 
     References
     ----------
@@ -123,25 +124,26 @@ def aurc(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) 
     0.25
     """
     right, stated, weighting = trials(correct, confidence, weights)
-    return weighting.settle(1.0 - _mean_accuracy(right, stated, weighting))
+    return weighting.settle(1.0 - _mean_selective_accuracy(right, stated, weighting))
 
 
 def accuracy_at_coverage(
     correct: ArrayLike, confidence: ArrayLike, *, coverage: float, weights: Weights = None
 ) -> Result:
-    """Compute the accuracy of the most confident share of trials, averaged over the orderings of tied trials.
+    """Compute the accuracy of a given proportion of most confident trials, averaged over the orderings of tied trials.
 
     Parameters
     ----------
     correct, confidence, weights
         As in :func:`auarc`.
     coverage : float
-        Share of trials answered, in (0, 1]. When it falls within a trial, that trial counts by the part within.
+        Proportion of trials answered, in (0, 1]. If this is not a whole number of trials, the last trial counts
+        fractionally.
 
     Returns
     -------
     Estimate or ndarray, shape (R,)
-        In [0, 1]; the overall accuracy at coverage 1; NaN without trials.
+        In [0, 1]; NaN without trials. At coverage 1, the overall accuracy.
 
     References
     ----------
@@ -155,30 +157,31 @@ def accuracy_at_coverage(
     if not 0.0 < coverage <= 1.0:
         raise ValueError(f"coverage must lie in (0, 1], got {coverage}")
     right, stated, weighting = trials(correct, confidence, weights)
-    wanted = coverage * weighting.total
+    n_answered = coverage * weighting.total
     if not stated.size:
-        return weighting.settle(np.full(len(wanted), np.nan))
+        return weighting.settle(np.full(len(n_answered), np.nan))
     order = np.argsort(stated, kind="stable")
-    some = np.flatnonzero(right[order])
-    up_to, right_up_to = weighting.up_to(order), weighting.up_to(order[some])
+    right_ranks = np.flatnonzero(right[order])
+    right_order = order[right_ranks]
+    up_to, right_up_to = weighting.up_to(order), weighting.up_to(right_order)
     if (right % 1.0).any():
-        right_up_to = running_sums(take(weighting.rows, order[some]) * right[order[some]])
-    # The confidence within which the coverage falls: its trials count by the part that is wanted.
-    rejected = first_beyond(up_to, (weighting.total - wanted)[:, np.newaxis])
-    partly = stated[order[np.minimum(rejected, len(order) - 1)]]
-    positions = np.hstack([np.searchsorted(stated[order], partly, side) for side in ("left", "right")])
-    _, within, above = between(up_to, positions).T
-    _, right_within, right_above = between(right_up_to, np.searchsorted(some, positions)).T
-    part = np.minimum(wanted - above, within)
-    answered = right_above + part * ratio(right_within, within, otherwise=0.0)
-    return weighting.settle(ratio(answered, wanted))
+        right_up_to = running_sums(take(weighting.rows, right_order) * right[right_order])
+    # Some of the trials tied at the threshold are answered; each of them counts by the proportion answered.
+    n_rejected = first_beyond(up_to, (weighting.total - n_answered)[:, np.newaxis])
+    threshold = stated[order[np.minimum(n_rejected, len(order) - 1)]]
+    positions = np.hstack([np.searchsorted(stated[order], threshold, side) for side in ("left", "right")])
+    _, tied_weight, above = between(up_to, positions).T
+    _, tied_right, right_above = between(right_up_to, np.searchsorted(right_ranks, positions)).T
+    tied_answered = np.minimum(n_answered - above, tied_weight)
+    right_answered = right_above + tied_answered * ratio(tied_right, tied_weight, otherwise=0.0)
+    return weighting.settle(ratio(right_answered, n_answered))
 
 
 def risk_coverage_curve(correct: ArrayLike, confidence: ArrayLike) -> RiskCoverageCurve:
     """Compute the risk-coverage curve, averaged exactly over the orderings of tied trials.
 
-    Arguments are those of :func:`auarc`, the source is that of :func:`accuracy_at_coverage`. The curve has one point
-    per trial; the mean of its risk is :func:`aurc`.
+    Arguments are those of :func:`auarc`; for the source see :func:`accuracy_at_coverage`. The curve has one point per
+    trial, and the mean of its risk is :func:`aurc`.
 
     Examples
     --------
@@ -187,24 +190,25 @@ def risk_coverage_curve(correct: ArrayLike, confidence: ArrayLike) -> RiskCovera
     (array([0.25, 0.5 , 0.75, 1.  ]), array([0.        , 0.25      , 0.33333333, 0.5       ]))
     """
     right, stated, weighting = trials(correct, confidence, None)
-    ranking = _ranked(right, stated, weighting)
+    ranking = _rank_by_confidence(right, stated, weighting)
     sizes = ranking.counts[0].astype(np.intp)
-    answered = np.arange(1.0, right.shape[0] + 1.0)
-    before, right_before, accuracy = (
-        np.repeat(group, sizes)
-        for group in (ranking.before[0], ranking.right_before[0], ranking.right[0] / ranking.counts[0])
+    n_answered = np.arange(1.0, right.shape[0] + 1.0)
+    above, right_above, accuracy = (
+        np.repeat(column, sizes)
+        for column in (ranking.above[0], ranking.right_above[0], ranking.right[0] / ranking.counts[0])
     )
-    risk = 1.0 - (right_before + (answered - before) * accuracy) / answered
-    return RiskCoverageCurve(answered / max(right.shape[0], 1), risk, np.sort(stated)[::-1])
+    risk = 1.0 - (right_above + (n_answered - above) * accuracy) / n_answered
+    return RiskCoverageCurve(n_answered / max(right.shape[0], 1), risk, np.sort(stated)[::-1])
 
 
 def prediction_rejection_ratio(
     correct: ArrayLike, confidence: ArrayLike, *, max_rejection: float = 1.0, weights: Weights = None
 ) -> Result:
-    r"""Compute the prediction rejection ratio: how much of what rejecting the wrong answers first would gain is gained.
+    r"""Compute the prediction rejection ratio: the gain over random rejection, relative to that of an ideal ranking.
 
-    :math:`(A - A_{random}) / (A_{oracle} - A_{random})`, where A is the mean accuracy of the m most confident trials
-    over m = n - k + 1 .. n. All but m are rejected, so that k = 1 rejects none and all of them k = n but the best.
+    The ratio is :math:`(A - A_{random}) / (A_{oracle} - A_{random})`, where A is the mean over m = n - k + 1, ..., n of
+    the accuracy of the m most confident trials, that is, after the rejection of 0 to k - 1 trials. The oracle rejects
+    wrong answers first.
 
     Parameters
     ----------
@@ -213,18 +217,18 @@ def prediction_rejection_ratio(
     confidence, weights
         As in :func:`auarc`.
     max_rejection : float, default 1.0
-        Share of the trials that may be rejected, in (0, 1]; k is ``max_rejection * n`` without its fraction.
+        Largest proportion of trials that may be rejected, in (0, 1]; k is ``max_rejection * n``, rounded down.
 
     Returns
     -------
     Estimate or ndarray, shape (R,)
-        1 when every right answer is more confident than every wrong one, 0 when confidence tells nothing, below 0 when
-        it misleads; NaN without trials, when all are right or all wrong, and when fewer than two may be rejected.
+        1 if every right answer has a higher confidence than every wrong one, 0 if confidence is uninformative, below 0
+        if it is misleading. NaN without trials, if all answers are right or all wrong, or if k is less than 2.
 
     Notes
     -----
-    This is the definition of lm-polygraph, with two expectations in place of draws: ties are averaged over their
-    orderings, as in :func:`auarc`, and the random ranking has its expected area, which is the accuracy.
+    This is the definition of lm-polygraph, with expected values in place of random draws: ties are averaged over their
+    orderings, as in :func:`auarc`, and a random ranking has its expected area, which is the accuracy.
 
     References
     ----------
@@ -244,45 +248,47 @@ def prediction_rejection_ratio(
         raise ValueError(f"max_rejection must lie in (0, 1], got {max_rejection}")
     right, stated, weighting = trials(correct, confidence, weights, binary=True)
     total = weighting.total
-    rejected = np.floor(max_rejection * total)
-    never_rejected = total - rejected
-    area, oracle = (_mean_accuracy(right, by, weighting, never_rejected) for by in (stated, right))
+    n_rejected = np.floor(max_rejection * total)
+    start = total - n_rejected
+    area, oracle = (_mean_selective_accuracy(right, ranking, weighting, start) for ranking in (stated, right))
     accuracy = weighting.mean(right)
     one_class = (accuracy == 0.0) | (accuracy == 1.0)
     ratios = np.minimum(ratio(area - accuracy, np.where(one_class, 0.0, oracle - accuracy)), 1.0)
-    return weighting.settle(ratios, (one_class, Reason.ONE_CLASS), (rejected < 2.0, Reason.TOO_FEW))
+    return weighting.settle(ratios, (one_class, Reason.ONE_CLASS), (n_rejected < 2.0, Reason.TOO_FEW))
 
 
-def _ranked(correct: FloatArray, confidence: FloatArray, weighting: Weighting) -> _Ranking:
+def _rank_by_confidence(correct: FloatArray, confidence: FloatArray, weighting: Weighting) -> _Ranking:
     groups = tied(-confidence, weighting, correct)
     counts, right = groups.counts, groups.sums[0]
     up_to = np.cumsum(counts, axis=1)
     return _Ranking(counts, right, up_to, up_to - counts, np.cumsum(right, axis=1) - right)
 
 
-def _mean_accuracy(
-    correct: FloatArray, confidence: FloatArray, weighting: Weighting, above: FloatArray | None = None
+def _mean_selective_accuracy(
+    correct: FloatArray, confidence: FloatArray, weighting: Weighting, start: FloatArray | None = None
 ) -> FloatArray:
-    """Mean accuracy of the m most confident trials over m = above + 1 .. n, shape (R,); see the notes of :func:`auarc`.
+    """Average the accuracy of the m most confident trials over m = start + 1, ..., n; see :func:`auarc`.
 
-    ``above`` has shape (R,) and is 0 by default.
+    ``start`` and the result have shape (R,); by default ``start`` is 0.
     """
-    ranking = _ranked(correct, confidence, weighting)
+    ranking = _rank_by_confidence(correct, confidence, weighting)
     accuracy = ratio(ranking.right, ranking.counts, otherwise=0.0)
-    debt = ranking.right_before - ranking.before * accuracy
-    if above is None:
-        rise = np.diff(_harmonic(ranking.up_to), axis=1, prepend=0.0)
-        return ratio(ranking.right.sum(axis=1) + np.einsum("rg,rg->r", debt, rise), weighting.total)
-    first = np.clip(above[:, np.newaxis], ranking.before, ranking.up_to)
-    rise = _harmonic(ranking.up_to) - _harmonic(first)
-    summed = (accuracy * (ranking.up_to - first) + debt * rise).sum(axis=1)
-    return ratio(summed, weighting.total - above)
+    surplus = ranking.right_above - ranking.above * accuracy
+    if start is None:
+        harmonic_steps = np.diff(_harmonic(ranking.up_to), axis=1, prepend=0.0)
+        return ratio(
+            ranking.right.sum(axis=1) + np.einsum("rg,rg->r", surplus, harmonic_steps), weighting.total
+        )
+    first = np.clip(start[:, np.newaxis], ranking.above, ranking.up_to)
+    harmonic_steps = _harmonic(ranking.up_to) - _harmonic(first)
+    summed = (accuracy * (ranking.up_to - first) + surplus * harmonic_steps).sum(axis=1)
+    return ratio(summed, weighting.total - start)
 
 
 def _harmonic(n: FloatArray) -> FloatArray:
-    """Return harmonic numbers, from a table where all arguments are whole and not too large."""
+    """Return the harmonic numbers of n, from a table if all n are whole numbers and not too large."""
     whole = n.astype(np.intp)
-    if n.size and n.max() <= _LARGEST_TABLE and np.array_equal(whole, n):
+    if n.size and n.max() <= _MAX_TABULATED and np.array_equal(whole, n):
         table = np.asarray(scipy.special.digamma(np.arange(whole.max() + 1) + 1.0)) + np.euler_gamma
         return table[whole]
     return np.asarray(scipy.special.digamma(n + 1.0)) + np.euler_gamma

@@ -79,7 +79,7 @@ def test_equal_probabilities_give_the_discrete_form(labels):
 def test_lengths_that_differ_raise():
     with pytest.raises(ValueError, match="lengths differ"):
         semantic_entropy([0, 1], [-1.0])
-    with pytest.raises(ValueError, match="logprobs holds NaN"):
+    with pytest.raises(ValueError, match="logprobs contains NaN"):
         semantic_entropy([0, 1], [-1.0, math.nan])
 
 

@@ -316,7 +316,7 @@ def test_swapping_right_and_wrong_turns_overconfidence_around(sample):
 @pytest.mark.parametrize(
     ("correct", "confidence", "message"),
     [
-        (["true", "false"], [0.5, 0.5], "correct must hold numbers: .*'true'"),
+        (["true", "false"], [0.5, 0.5], "correct must be numeric: .*'true'"),
         ([1, 0], [50, 99], r"confidence must lie in \[0, 1\], got \[50, 99\]: divide percentages by 100"),
         ([1, 0], [-2.0, -0.5], r"confidence must lie in \[0, 1\], got \[-2, -0.5\]$"),
     ],

@@ -51,7 +51,7 @@ def test_penalties_of_another_length_raise():
 
 
 def test_decisions_other_than_yes_and_no_raise():
-    with pytest.raises(ValueError, match="answered must hold only 0 and 1"):
+    with pytest.raises(ValueError, match="answered must contain only 0 and 1"):
         abstention_rate([1, 0.5])
 
 

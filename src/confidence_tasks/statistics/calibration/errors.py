@@ -49,7 +49,7 @@ def ece(
         ``"left_closed"``: [(b-1)/B, b/B), and 1 in the last bin. ``"extra_bin"``: the same, but with a bin of its
         own, number B + 1, for confidence 1; equal-width bins only. Every confidence is in exactly one bin.
     weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; R rows for R resamples.
+        Frequency weight of each trial; one row per resample.
 
     Returns
     -------

@@ -104,7 +104,7 @@ def meta_information(
         ``"entropy"`` divides by H(correct) (meta-I2r), ``"ideal"`` by the information in the confidence of an
         ideal two-choice observer of the same accuracy (meta-I1r), ``"bits"`` by nothing (meta-I).
     weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; a row per resample gives a value per resample. Fractional counts are rounded
+        Frequency weight of each trial; one row per resample gives one value per resample. Fractional counts are rounded
         for the correction, which is about whole trials.
 
     Returns

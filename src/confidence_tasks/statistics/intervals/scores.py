@@ -49,7 +49,7 @@ def coverage(truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, weights: W
     lower, upper : array_like, shape (n,)
         Ends of the intervals, lower <= upper; -inf and inf are open ends.
     weights : array_like, shape (n,) or (R, n), optional
-        How often each interval counts; R rows for R resamples.
+        Frequency weight of each interval; one row per resample.
 
     Returns
     -------

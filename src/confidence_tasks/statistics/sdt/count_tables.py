@@ -116,7 +116,7 @@ def correctness_table(
         Inner bin edges, ascending; a value on an edge goes up. By default the quantiles i/2K of the
         confidences, taken anew under each row of weights.
     weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts.
+        Frequency weight of each trial.
 
     Returns
     -------

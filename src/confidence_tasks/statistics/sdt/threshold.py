@@ -62,7 +62,7 @@ def threshold_table(
     threshold : float, default 0.9
         High confidence is strictly above it.
     weights : array_like, shape (n,) or (R, n), optional
-        How often each trial counts; a row per resample gives a table per resample.
+        Frequency weight of each trial; one row per resample gives one table per resample.
 
     Returns
     -------
@@ -275,7 +275,7 @@ def threshold_incomparable(
     correct, confidence, threshold, quantity
         As in :func:`threshold_influence`.
     weights : array_like, shape (n,), optional
-        How often each trial counts.
+        Frequency weight of each trial.
 
     Returns
     -------
