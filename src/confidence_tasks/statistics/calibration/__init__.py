@@ -1,4 +1,4 @@
-"""Calibration: errors over bins, proper scores, reliability curves, recalibration."""
+"""Calibration: calibration errors, proper scores, reliability curves and recalibration."""
 
 from confidence_tasks.statistics.calibration.binning import (
     BinnedTrials,

@@ -1,4 +1,4 @@
-"""Bins of confidence, each edge on the side that its convention says; reliability curve; the interval of an ECE."""
+"""Bins of confidence, reliability curves, and the confidence interval of the ECE."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from confidence_tasks.statistics.inference.weights import (
 Binning: TypeAlias = Literal["equal_width", "equal_mass"]
 Edges: TypeAlias = Literal["right_closed", "left_closed", "extra_bin"]
 
-_BLOCK = 1 << 14
+_BLOCK_SIZE = 1 << 14
 EDGE_TOLERANCE = 1e-12
-"""A confidence this close to an edge lies on it: 1 - 0.7 and 3 * 0.1 are the decimal 0.3."""
+"""A confidence within this distance of an edge lies on it, so that 1 - 0.7 and 3 * 0.1 both equal 0.3."""
 
-# Which end of a value determines its bin. In bins of equal width a value is a point; in bins of equal mass it extends
-# over the ranks of the trials tied at it.
-_DECIDING_END: dict[tuple[str, str], Literal["start", "end"]] = {
+# The end of a value that determines its bin. In bins of equal width, both ends are the value itself; in bins of equal
+# mass, a value extends over the ranks of all trials tied at it.
+_DETERMINING_END: dict[tuple[str, str], Literal["start", "end"]] = {
     ("equal_width", "right_closed"): "end",
     ("equal_width", "left_closed"): "start",
     ("equal_width", "extra_bin"): "start",
@@ -58,7 +58,7 @@ _DECIDING_END: dict[tuple[str, str], Literal["start", "end"]] = {
 class Bins:
     """Partition of [0, 1] into bins; see :func:`~confidence_tasks.statistics.ece`."""
 
-    number: int  # of bins, the extra one not counted
+    number: int  # number of bins, without the extra one
     binning: Binning = "equal_width"
     edges: Edges = "right_closed"
 
@@ -67,44 +67,44 @@ class Bins:
             raise ValueError(f"bins must be a whole number above zero, got {self.number!r}")
         check_option("binning", self.binning, get_args(Binning))
         check_option("edges", self.edges, get_args(Edges))
-        if (self.binning, self.edges) not in _DECIDING_END:
+        if (self.binning, self.edges) not in _DETERMINING_END:
             raise ValueError('edges="extra_bin" needs binning="equal_width"')
 
     @property
     def size(self) -> int:
-        """Number of bins with the extra one."""
+        """Number of bins, including the extra one."""
         return int(self.number) + (self.edges == "extra_bin")
 
     def index(self, start: FloatArray, end: FloatArray) -> NDArray[np.intp]:
-        """Bin of each value that reaches from ``start`` to ``end``, both in [0, 1]."""
-        if _DECIDING_END[self.binning, self.edges] == "end":
+        """Return the bin of each value that extends from ``start`` to ``end``, both in [0, 1]."""
+        if _DETERMINING_END[self.binning, self.edges] == "end":
             position = np.ceil((end - EDGE_TOLERANCE) * self.number) - 1.0
         else:
             position = np.floor((start + EDGE_TOLERANCE) * self.number)
         return np.clip(position, 0, self.size - 1).astype(np.intp)
 
-    def numbers(self, confidence: FloatArray) -> NDArray[np.intp]:
-        """Bin of each trial, shape (n,)."""
+    def assign(self, confidence: FloatArray) -> NDArray[np.intp]:
+        """Return the bin of each trial, shape (n,)."""
         if self.binning == "equal_width":
             return self.index(confidence, confidence)
         ascending, n = np.sort(confidence), max(len(confidence), 1)
         start, end = (np.searchsorted(ascending, confidence, side) / n for side in ("left", "right"))
         return self.index(start, end)
 
-    def positions(self, ascending: FloatArray, up_to: FloatArray) -> NDArray[np.intp]:
-        """Return how many trials come before each inner edge of bins of equal mass, shape (R, number - 1).
+    def inner_edge_positions(self, ascending: FloatArray, up_to: FloatArray) -> NDArray[np.intp]:
+        """Return the number of trials below each inner edge of bins of equal mass, shape (R, number - 1).
 
-        ``ascending`` are confidences in order, ``up_to`` (R, n) the running sums of their weights. These are the
-        boundaries of the bins of :meth:`sums`, found by bisection.
+        ``ascending`` (n,) are the sorted confidences, ``up_to`` (R, n) the running sums of their weights. The bins are
+        those of :meth:`sums`; their edges are found by bisection.
         """
         mass = np.arange(1, self.number) / self.number - EDGE_TOLERANCE
-        before = first_beyond(up_to, np.outer(mass, up_to[:, -1]).T)
-        # Tied trials stay together.
+        below = first_beyond(up_to, np.outer(mass, up_to[:, -1]).T)
+        # Tied trials share a bin.
         ends = np.searchsorted(ascending, ascending, side="right")
-        return np.asarray(ends[np.minimum(before, len(ascending) - 1)])
+        return np.asarray(ends[np.minimum(below, len(ascending) - 1)])
 
     def sums(self, confidence: FloatArray, weighting: Weighting, *columns: FloatArray) -> list[FloatArray]:
-        """Weighted sums of columns of shape (n,) within the bins, each of shape (R, size)."""
+        """Return the weighted sum of each column (n,) in every bin, shape (R, size) each."""
         if self.binning == "equal_width":
             return self._equal_width_sums(confidence, weighting, columns)
         groups = tied(confidence, weighting, *columns)
@@ -119,17 +119,20 @@ class Bins:
         self, confidence: FloatArray, weighting: Weighting, columns: tuple[FloatArray, ...]
     ) -> list[FloatArray]:
         sums = [np.zeros((weighting.rows.shape[0], self.size)) for _ in columns]
-        # By blocks that stay in the cache: memory fresh from the system costs more than this arithmetic.
-        for first in range(0, confidence.shape[0], _BLOCK):
-            block = slice(first, first + _BLOCK)
+        # Blocks that fit in the cache: allocating large temporary arrays would take longer than the arithmetic.
+        for first in range(0, confidence.shape[0], _BLOCK_SIZE):
+            block = slice(first, first + _BLOCK_SIZE)
             index = self.index(confidence[block], confidence[block])
-            part = Weighting(rows := weighting.rows[:, block], weighting.batch, rows)
+            block_weighting = Weighting(rows := weighting.rows[:, block], weighting.batch, rows)
             for total, column in zip(sums, columns, strict=True):
-                total += part.grouped(index, self.size, column[block])
+                total += block_weighting.grouped(index, self.size, column[block])
         return sums
 
-    def limits(self, confidence: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Lower and upper edge of each bin, shape (size,) each; NaN for bins of equal mass without trials."""
+    def bin_edges(self, confidence: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lower and the upper edge of each bin, shape (size,) each.
+
+        The edges of bins of equal mass are NaN without trials.
+        """
         step = np.arange(self.number + 1)
         if self.binning == "equal_width":
             edges = step / self.number
@@ -138,14 +141,14 @@ class Bins:
         n = confidence.shape[0]
         if n == 0:
             return np.full(self.number, np.nan), np.full(self.number, np.nan)
-        # The quantile k / B is the value at rank ceil(n k / B), or one past rank floor(n k / B).
+        # The quantile k / B is the value of rank ceil(n k / B), or of rank floor(n k / B) + 1 for left-closed bins.
         rank = -(-n * step // self.number) - 1 if self.edges == "right_closed" else n * step // self.number
         edges = np.sort(confidence)[np.clip(rank, 0, n - 1)]
         return edges[:-1], edges[1:]
 
 
 def _row_sums(index: NDArray[np.intp], size: int, values: FloatArray) -> FloatArray:
-    """Sum ``values`` of shape (R, g) within bins that differ from row to row, shape (R, size)."""
+    """Sum ``values`` (R, g) by the bins of each row, given as ``index`` (R, g); the result has shape (R, size)."""
     rows = index.shape[0]
     flat = index + size * np.arange(rows)[:, None]
     sums = np.bincount(flat.ravel(), values.ravel(), minlength=rows * size)
@@ -154,22 +157,22 @@ def _row_sums(index: NDArray[np.intp], size: int, values: FloatArray) -> FloatAr
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityCurve:
-    """A table with one row per bin; the numbers of an empty bin are NaN.
+    """Reliability curve, with one row per bin; values of an empty bin are NaN.
 
     Attributes
     ----------
     low, high : ndarray, shape (B,)
-        Edges of the bin.
+        Lower and upper edge of the bin.
     count : ndarray, shape (B,)
         Number of trials.
     confidence : ndarray, shape (B,)
         Mean confidence.
     accuracy : ndarray, shape (B,)
-        Share right.
+        Proportion of right answers.
     accuracy_low, accuracy_high : ndarray, shape (B,)
         Wilson interval of the accuracy.
     consistency_low, consistency_high : ndarray, shape (B,)
-        Where the share right falls, at least this often, when the confidence is calibrated.
+        Interval that contains the accuracy of a calibrated subject with probability ``level`` or more.
     level : float
         Nominal coverage of both intervals.
     """
@@ -196,34 +199,34 @@ def reliability_curve(
     level: float = 0.95,
     questions: ArrayLike | None = None,
 ) -> ReliabilityCurve:
-    """Tabulate accuracy against confidence.
+    """Compute the reliability curve: accuracy by bin of confidence.
 
     Parameters
     ----------
     correct, confidence, bins, binning, edges
-        As in :func:`~confidence_tasks.statistics.ece`. The intervals are those of binary outcomes, and too wide for
-        probabilities of being right.
+        As in :func:`~confidence_tasks.statistics.ece`. The intervals assume binary outcomes and are too wide if
+        ``correct`` are probabilities.
     level, questions
-        As in :func:`ece_interval`; for the intervals of each bin.
+        As in :func:`ece_interval`, for the intervals of each bin.
 
     Returns
     -------
     ReliabilityCurve
-        One row per bin. The gap between accuracy and confidence, weighted by the count, is the ECE.
+        One row per bin. The mean distance of accuracy from confidence, weighted by the counts, is the ECE.
 
     Notes
     -----
-    The consistency interval runs between the quantiles of a binomial number right at the mean confidence of the bin.
-    It is exact for trials of one confidence, and too wide otherwise, as mixed confidences make the number right less
-    variable.
+    The limits of the consistency interval are quantiles of the binomial distribution whose probability is the mean
+    confidence of the bin. The interval is exact if all confidences in the bin are equal. Otherwise it is too wide, as
+    unequal probabilities reduce the variance of the number of right answers.
 
-    Where a bin holds n(q) trials of each question q, both intervals are those of (sum n(q))^2 / sum n(q)^2 independent
-    trials, the number of questions if all have as many. So much are they worth if the trials of a question are all
-    right or all wrong; otherwise they are worth more, and the intervals are too wide.
+    If a bin contains n(q) trials of question q, both intervals use the effective number of independent trials
+    (sum n(q))^2 / sum n(q)^2, which is the number of questions if all n(q) are equal. This is exact if the answers to
+    a question are all right or all wrong. Otherwise the intervals are too wide.
 
     References
     ----------
-    Kish (1965), Survey Sampling, for the number of independent trials.
+    Kish (1965), Survey Sampling, for the effective number of trials.
     Broecker & Smith (2007), Increasing the reliability of reliability diagrams, doi:10.1175/WAF993.1, for the
     consistency interval. Wilson (1927), doi:10.1080/01621459.1927.10502953.
 
@@ -239,54 +242,58 @@ def reliability_curve(
     sums = partition.sums(stated, weighting, np.ones_like(stated), right, stated)
     count, hits, total = (column[0] for column in sums)
     mean = ratio(total, count)
-    low, high = partition.limits(stated)
+    low, high = partition.bin_edges(stated)
     question = label_index(questions, "questions", len(stated))
-    worth = count if questions is None else independent_trials(question, partition, stated, count)
-    worth_right = worth * ratio(hits, count, otherwise=0.0)
-    accuracy_limits = wilson_interval(worth_right, worth, level=level)
-    consistency_limits = _consistency_limits(mean, worth, level)
+    n_effective = count if questions is None else independent_trials(question, partition, stated, count)
+    accuracy_limits = wilson_interval(
+        n_effective * ratio(hits, count, otherwise=0.0), n_effective, level=level
+    )
+    consistency_limits = _consistency_limits(mean, n_effective, level)
     accuracy = ratio(hits, count)
     return ReliabilityCurve(low, high, count, mean, accuracy, *accuracy_limits, *consistency_limits, level)
 
 
 _ROUNDING = 1e-9
-"""Rounding error that a whole number of trials may have."""
+"""Tolerance for the rounding error of a whole number of trials."""
 
 
 def _consistency_limits(
     confidence: FloatArray, n_trials: FloatArray, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the quantiles of the accuracy of trials that are right as often as stated."""
-    whole, chance = np.floor(n_trials + _ROUNDING), np.clip(confidence, 0.0, 1.0)
+    """Return quantiles of the accuracy of trials whose probability of being right is their confidence."""
+    whole, p = np.floor(n_trials + _ROUNDING), np.clip(confidence, 0.0, 1.0)
     tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
-    low, high = (ratio(_binomial_quantile(tail, whole, chance), whole) for tail in tails)
+    low, high = (ratio(_binomial_quantile(tail, whole, p), whole) for tail in tails)
     return low, high
 
 
-def _binomial_quantile(probability: float, n_trials: FloatArray, chance: FloatArray) -> FloatArray:
-    """Return what `scipy.stats.binom.ppf` returns for at least one trial; importing that takes half a second."""
+def _binomial_quantile(probability: float, n_trials: FloatArray, p: FloatArray) -> FloatArray:
+    """Return `scipy.stats.binom.ppf` for one trial or more, without the half second that importing it takes."""
     n = n_trials.astype(np.int64)
-    found = np.ceil(scipy.special.bdtrik(probability, n, chance))
-    fewer = np.maximum(found - 1.0, 0.0)
-    found = np.where(scipy.special.bdtr(fewer, n, chance) >= probability, fewer, found)
-    return np.where(chance > 0.0, found, 0.0)
+    quantile = np.ceil(scipy.special.bdtrik(probability, n, p))
+    lower = np.maximum(quantile - 1.0, 0.0)
+    quantile = np.where(scipy.special.bdtr(lower, n, p) >= probability, lower, quantile)
+    return np.where(p > 0.0, quantile, 0.0)
 
 
 def independent_trials(
     questions: NDArray[Any], partition: Bins, confidence: FloatArray, count: FloatArray
 ) -> FloatArray:
-    """Return the effective number of independent trials of each bin if a question is always right or always wrong."""
+    """Return Kish's effective number of independent trials in each bin.
+
+    It assumes that the answers to a question are all right or all wrong.
+    """
     same_length(questions=questions, confidence=confidence)
     distinct, number = np.unique(questions, return_inverse=True)
-    # One number for a bin and a question: sorting pairs takes thirty times as long.
-    pairs, sizes = np.unique(partition.numbers(confidence) * len(distinct) + number, return_counts=True)
+    # Encode each pair of bin and question as one number: sorting pairs takes thirty times as long.
+    pairs, sizes = np.unique(partition.assign(confidence) * len(distinct) + number, return_counts=True)
     bins = pairs // max(len(distinct), 1)
     squares = np.bincount(bins, sizes**2, minlength=partition.size).astype(np.float64)
     return ratio(count**2, squares, otherwise=0.0)
 
 
 def folded_normal_mean(mean: FloatArray, deviation: FloatArray) -> FloatArray:
-    """E|X| of X ~ N(mean, deviation**2); |mean| where the deviation is 0."""
+    """Return E|X| for X ~ N(mean, deviation**2)."""
     distance = np.abs(mean)
     scaled = ratio(distance, deviation)
     spread = np.sqrt(2.0 / np.pi) * deviation * np.exp(-0.5 * scaled**2) + distance * (
@@ -295,32 +302,39 @@ def folded_normal_mean(mean: FloatArray, deviation: FloatArray) -> FloatArray:
     return np.where(deviation > 0.0, spread, distance)
 
 
-_PRIOR = 1.0
-"""Answers added to each bin for its variance, right as often as stated: a bin without errors has a variance too."""
+_PRIOR_TRIALS = 1.0
+"""Pseudo-trials added to each bin for its variance, with the mean confidence as accuracy.
 
-_LEAST_ERROR = 1e-9
-"""Least standard error, used where confidence 1 leaves no room for a wrong answer."""
+So the variance of a bin without errors is not 0.
+"""
 
-_NO_DIFFERENCE = 1e-12
-"""Tolerance up to which differences of means, and ratios of variances, are 0."""
+_MIN_STANDARD_ERROR = 1e-9
+"""Lower bound of standard errors, which are 0 if confidence is 1 and no answer is wrong."""
 
-_N_TRIED = 65
-"""Number of ECEs that are tried at a time."""
+_ZERO_TOLERANCE = 1e-12
+"""Differences of means and ratios of variances up to this value count as 0."""
+
+_GRID_SIZE = 65
+"""Number of positions on a path that are tried at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinnedTrials:
-    """The B bins of an ECE, or of a mean of ECEs, that hold trials: all that its interval needs."""
+    """Occupied bins of an ECE, or of several ECEs that are averaged: the data from which the interval is computed.
 
-    count: FloatArray  # trials
-    right: FloatArray  # sum of their correctness
-    confidence: FloatArray  # sum of their confidence
+    All arrays have one entry per bin. The gap of a bin is its contribution to the ECE before absolute values are taken,
+    (mean confidence - accuracy) * count / size * share.
+    """
+
+    count: FloatArray  # number of trials
+    right: FloatArray  # sum of correctness
+    confidence: FloatArray  # sum of confidence
     scatter: FloatArray  # sum of squared deviations of confidence from its mean
-    size: FloatArray  # trials in all bins of the same ECE
-    share: FloatArray  # weight of that ECE in the mean
-    part: IntArray  # number of that ECE
-    dispersion: FloatArray  # variance of its gaps, over what independent right and wrong answers would have
-    dependence: float = 1.0  # variance of the mean of ECEs, over what independent ECEs would have
+    size: FloatArray  # number of trials in all bins of the same ECE
+    share: FloatArray  # weight of this ECE in the mean
+    part: IntArray  # index of this ECE
+    dispersion: FloatArray  # variance of the gaps relative to that of independent right and wrong answers
+    dependence: float = 1.0  # variance of the mean of the ECEs relative to that of independent ECEs
 
     @classmethod
     def of(
@@ -333,158 +347,167 @@ class BinnedTrials:
         edges: Edges = "right_closed",
         questions: ArrayLike | None = None,
     ) -> Self:
-        """Sort trials into bins, as :func:`ece_interval` takes them."""
+        """Sort trials into bins; the arguments are those of :func:`ece_interval`."""
         right, stated, _ = trials(correct, confidence, None)
         n = len(right)
-        unit = label_index(questions, "questions", n)
-        held, index = np.unique(Bins(bins, binning, edges).numbers(stated), return_inverse=True)
-        one = np.ones(len(held))
+        question = label_index(questions, "questions", n)
+        occupied, index = np.unique(Bins(bins, binning, edges).assign(stated), return_inverse=True)
+        ones = np.ones(len(occupied))
 
-        def summed(column: FloatArray) -> FloatArray:
-            return np.bincount(index, column, len(held)).astype(np.float64, copy=False)
+        def sum_by_bin(column: FloatArray) -> FloatArray:
+            return np.bincount(index, column, len(occupied)).astype(np.float64, copy=False)
 
-        count, sum_right, sum_stated = summed(np.ones(n)), summed(right), summed(stated)
-        apart = stated - (sum_stated / count)[index]
-        whole = cls(
+        count, sum_right, sum_stated = sum_by_bin(np.ones(n)), sum_by_bin(right), sum_by_bin(stated)
+        deviation = stated - (sum_stated / count)[index]
+        binned = cls(
             count=count,
             right=sum_right,
             confidence=sum_stated,
-            scatter=summed(apart * apart),
-            size=n * one,
-            share=one,
-            part=np.zeros(len(held), np.int64),
-            dispersion=one,
+            scatter=sum_by_bin(deviation * deviation),
+            size=n * ones,
+            share=ones,
+            part=np.zeros(len(occupied), np.int64),
+            dispersion=ones,
         )
-        gap = (sum_stated - sum_right) / count
-        n_questions, squares = _over_questions(stated - right - gap[index], index, unit)
-        # The mean of a bin follows its questions the more closely the fewer they are; a single one shows no variance.
+        mean_gap = (sum_stated - sum_right) / count
+        n_questions, squares = _squares_over_questions(stated - right - mean_gap[index], index, question)
+        # As the mean is estimated, the squares are too small by the factor 1 - 1/n. A single question shows no
+        # variance.
         several = n_questions > 1.0
-        found = ratio(squares, n_questions - 1.0, otherwise=0.0)
-        expected = (whole._variance(sum_right / count) + found)[several].sum()
-        seen = (squares + found)[several].sum()
+        correction = ratio(squares, n_questions - 1.0, otherwise=0.0)
+        expected = (binned._variance(sum_right / count) + correction)[several].sum()
+        observed = (squares + correction)[several].sum()
         if np.isin(right, (0.0, 1.0)).all():
-            # Answers that are all right do not show how answers to one question depend on each other. One question is
-            # added whose answers are all equal, and right as often as stated.
-            of_question = count / n_questions
-            stated_variance = n_questions / max(n_questions.sum(), 1.0) * _bernoulli(sum_stated / count)
-            expected += (of_question * stated_variance).sum()
-            seen += (of_question**2 * stated_variance).sum()
-            unknown = n / max(n_questions.sum(), 1.0)
+            # If all answers are right, the data do not show how answers to one question depend on each other. So one
+            # pseudo-question is added whose answers are all equal, and right with the stated probability.
+            per_question = count / n_questions
+            stated_variance = (
+                n_questions / max(n_questions.sum(), 1.0) * _bernoulli_variance(sum_stated / count)
+            )
+            expected += (per_question * stated_variance).sum()
+            observed += (per_question**2 * stated_variance).sum()
+            default = n / max(n_questions.sum(), 1.0)
         else:
-            unknown = 1.0
-        return replace(whole, dispersion=one * float(seen / expected if expected > 0.0 else unknown))
+            default = 1.0
+        return replace(binned, dispersion=ones * float(observed / expected if expected > 0.0 else default))
 
     @classmethod
     def mean(cls, parts: Sequence[Self], dependence: float) -> Self:
         """Join the bins of several ECEs that are averaged."""
         columns = ("count", "right", "confidence", "scatter", "size", "dispersion")
-        number = np.repeat(np.arange(len(parts)), [len(part.count) for part in parts])
+        part_index = np.repeat(np.arange(len(parts)), [len(part.count) for part in parts])
         return cls(
             **{name: np.concatenate([getattr(part, name) for part in parts]) for name in columns},
-            share=np.full(len(number), 1.0 / len(parts)),
-            part=number,
+            share=np.full(len(part_index), 1.0 / len(parts)),
+            part=part_index,
             dependence=dependence,
         )
 
     @property
     def estimate(self) -> float:
-        """The ECE."""
+        """The ECE, or the mean of the ECEs."""
         return float(np.abs(self._gaps()).sum())
 
     def limits(self, level: float) -> tuple[Estimate, Estimate]:
-        """Return the limits of the interval; NaN with a reason for fewer than two trials, and where nothing varies."""
+        """Return the limits of the interval; NaN with a reason if there are fewer than two trials or no variance."""
         if not self.count.sum() >= 2.0:
             return no_limits(Reason.TOO_FEW if len(self.count) else Reason.EMPTY)
-        if (self.dispersion <= _NO_DIFFERENCE).all():
+        if (self.dispersion <= _ZERO_TOLERANCE).all():
             return no_limits(Reason.CONSTANT)
         reach = float(scipy.special.ndtri((1.0 + level) / 2.0))
         paths = self._paths()
-        parts = [accepted(partial(self._distance, path), reach, _N_TRIED) for path in paths]
-        ends = np.array([self._ece(path, np.array(part)) for path, part in zip(paths, parts, strict=True)])
-        high = max(ends[:, 1].max(), self._high_of_opposite(-paths[0], reach))
+        positions = [np.array(accepted(partial(self._distance, path), reach, _GRID_SIZE)) for path in paths]
+        ends = np.array([self._true_ece(path, at) for path, at in zip(paths, positions, strict=True)])
+        high = max(ends[:, 1].max(), self._opposite_upper_limit(-paths[0], reach))
         return Estimate(ends[:, 0].min()), Estimate(high)
 
     def _distance(self, path: FloatArray, positions: FloatArray) -> FloatArray:
-        """Return how many standard errors the estimate lies above its mean at positions (T,) on a path."""
-        mean, error = self._moments(path, positions)
-        away: FloatArray = (self.estimate - mean) / np.maximum(error, _LEAST_ERROR)
-        return away
+        """Return by how many standard errors the estimate exceeds its expectation at positions (T,) on a path."""
+        mean, standard_error = self._moments(path, positions)
+        distance: FloatArray = (self.estimate - mean) / np.maximum(standard_error, _MIN_STANDARD_ERROR)
+        return distance
 
-    def _high_of_opposite(self, path: FloatArray, reach: float) -> float:
+    def _opposite_upper_limit(self, path: FloatArray, reach: float) -> float:
         """Return the upper limit along a path whose gaps have the opposite signs.
 
-        Neither the sum of absolute gaps nor the sum of gaps with the signs of the path may be too far away.
+        Both the sum of absolute gaps and the sum of gaps, signed as on the path, must be close enough to their
+        expectations.
         """
 
         def distance(positions: FloatArray) -> FloatArray:
-            true = self._true(path, positions)
-            error = np.sqrt(self.dependence * (self._errors(true) ** 2).sum(axis=1))
-            signed = -(self.estimate + np.abs(true).sum(axis=1)) / np.maximum(error, _LEAST_ERROR)
+            gaps = self._true_gaps(path, positions)
+            standard_error = np.sqrt(self.dependence * (self._gap_errors(gaps) ** 2).sum(axis=1))
+            signed = -(self.estimate + np.abs(gaps).sum(axis=1)) / np.maximum(
+                standard_error, _MIN_STANDARD_ERROR
+            )
             return np.asarray(np.minimum(signed, self._distance(path, positions)))
 
-        return float(self._ece(path, np.array(accepted(distance, reach, _N_TRIED)))[1])
+        return float(self._true_ece(path, np.array(accepted(distance, reach, _GRID_SIZE)))[1])
 
     def _paths(self) -> list[FloatArray]:
-        """Gaps of an ECE of 1, of which those of any other ECE are a multiple.
+        """Return the directions of the gaps, normalized to an ECE of 1; the gaps of any other ECE are a multiple.
 
-        Gaps as seen differ more from each other than true ones do, and their posterior means less (Louis 1984).
+        The first path has the observed gaps, which vary more than the true ones. The second has their posterior means,
+        which vary less (Louis 1984).
         """
-        seen = self._gaps()
-        alike = self.count * self.share / self.size
-        common = seen.sum() * alike
-        chance = ratio((seen - common) ** 2, self._error(self.right / self.count) ** 2, otherwise=0.0).sum()
-        kept = max(1.0 - (len(seen) - 1) / chance, 0.0) if chance > 0.0 else 0.0
-        paths = [path for path in (seen, common + kept * (seen - common)) if path.any()]
-        if not paths:  # to where there is most room
-            paths = [np.where(self.confidence < self.count / 2.0, -alike, alike)]
+        observed = self._gaps()
+        weight = self.count * self.share / self.size
+        common = observed.sum() * weight
+        errors = self._standard_errors(self.right / self.count)
+        chi_square = ratio((observed - common) ** 2, errors**2, otherwise=0.0).sum()
+        shrinkage = max(1.0 - (len(observed) - 1) / chi_square, 0.0) if chi_square > 0.0 else 0.0
+        paths = [path for path in (observed, common + shrinkage * (observed - common)) if path.any()]
+        if not paths:  # all gaps are 0: move each accuracy towards the more distant end of [0, 1]
+            paths = [np.where(self.confidence < self.count / 2.0, -weight, weight)]
         return [path / np.abs(path).sum() for path in paths]
 
-    def _true(self, path: FloatArray, positions: FloatArray) -> FloatArray:
-        """Return the true gaps, (T, B), at some positions on a path: no accuracy lies outside [0, 1]."""
+    def _true_gaps(self, path: FloatArray, positions: FloatArray) -> FloatArray:
+        """Return the true gaps (T, B) at positions (T,) on a path, clipped so that accuracies lie in [0, 1]."""
         weight = self.share / self.size
         gaps: FloatArray = np.clip(
             positions[:, np.newaxis] * path, weight * (self.confidence - self.count), weight * self.confidence
         )
         return gaps
 
-    def _ece(self, path: FloatArray, positions: FloatArray) -> FloatArray:
-        """Return the true ECE at some positions on a path."""
-        total: FloatArray = np.abs(self._true(path, positions)).sum(axis=1)
+    def _true_ece(self, path: FloatArray, positions: FloatArray) -> FloatArray:
+        """Return the true ECE at positions (T,) on a path."""
+        total: FloatArray = np.abs(self._true_gaps(path, positions)).sum(axis=1)
         return total
 
     def _moments(self, path: FloatArray, positions: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the mean and the standard deviation of the estimate in samples from some positions on a path."""
-        true = self._true(path, positions)
-        error = self._errors(true)
-        mean = folded_normal_mean(true, error)
-        variance = np.maximum(true**2 + error**2 - mean**2, 0.0).sum(axis=1) + self._variance_of_shares(true)
+        """Return the mean and the standard deviation of the estimate in samples from positions (T,) on a path."""
+        gaps = self._true_gaps(path, positions)
+        errors = self._gap_errors(gaps)
+        mean = folded_normal_mean(gaps, errors)
+        variance = np.maximum(gaps**2 + errors**2 - mean**2, 0.0).sum(axis=1) + self._count_variance(gaps)
         return mean.sum(axis=1), np.sqrt(self.dependence * variance)
 
-    def _variance_of_shares(self, gaps: FloatArray) -> FloatArray:
-        """Return the part of the variance of the ECE that is due to random numbers of trials in the bins."""
+    def _count_variance(self, gaps: FloatArray) -> FloatArray:
+        """Return the variance of the estimate that is due to the random numbers of trials in the bins."""
         in_part = self.part[:, np.newaxis] == np.arange(self.part[-1] + 1)
         size = in_part.T @ self.size / in_part.sum(axis=0)
-        of_part: FloatArray = np.abs(gaps) @ in_part
-        variance: FloatArray = (gaps**2 / self.count).sum(axis=1) - (of_part**2 / size).sum(axis=1)
+        part_ece: FloatArray = np.abs(gaps) @ in_part
+        variance: FloatArray = (gaps**2 / self.count).sum(axis=1) - (part_ece**2 / size).sum(axis=1)
         return np.maximum(variance, 0.0)
 
     def _gaps(self) -> FloatArray:
-        apart = self.confidence - self.right
-        return np.where(abs(apart) <= _NO_DIFFERENCE * self.count, 0.0, apart) * self.share / self.size
+        """Return the observed gaps."""
+        gap = self.confidence - self.right
+        return np.where(abs(gap) <= _ZERO_TOLERANCE * self.count, 0.0, gap) * self.share / self.size
 
-    def _errors(self, gaps: FloatArray) -> FloatArray:
-        """Return the standard errors of the gaps where these are the true gaps."""
-        return self._error((self.confidence - gaps * self.size / self.share) / self.count)
+    def _gap_errors(self, gaps: FloatArray) -> FloatArray:
+        """Return the standard errors of the gaps, given the true gaps."""
+        return self._standard_errors((self.confidence - gaps * self.size / self.share) / self.count)
 
-    def _error(self, accuracy: FloatArray) -> FloatArray:
-        """Return the standard errors of the gaps where the bins have this accuracy."""
+    def _standard_errors(self, accuracy: FloatArray) -> FloatArray:
+        """Return the standard errors of the gaps, given the true accuracies."""
         stated = self.confidence / self.count
-        likely = (self.count * np.clip(accuracy, 0.0, 1.0) + _PRIOR * stated) / (self.count + _PRIOR)
-        return self.share / self.size * np.sqrt(self.dispersion * self._variance(likely))
+        p = (self.count * np.clip(accuracy, 0.0, 1.0) + _PRIOR_TRIALS * stated) / (self.count + _PRIOR_TRIALS)
+        return self.share / self.size * np.sqrt(self.dispersion * self._variance(p))
 
     def _variance(self, accuracy: FloatArray) -> FloatArray:
-        """Return the variance of the sums of confidence minus correctness in the bins at this accuracy."""
-        return self.count * _bernoulli(accuracy) + self.scatter
+        """Return the variance of the sum of confidence - correctness in each bin, given the true accuracies."""
+        return self.count * _bernoulli_variance(accuracy) + self.scatter
 
 
 def ece_interval(
@@ -497,41 +520,43 @@ def ece_interval(
     questions: ArrayLike | None = None,
     level: float = 0.95,
 ) -> tuple[Estimate, Estimate]:
-    r"""Compute an interval for the expected calibration error.
+    r"""Compute a confidence interval for the expected calibration error, by test inversion.
 
-    It holds every ECE from which the estimate is no further than chance allows. For each, the gaps of the bins are
-    those seen, stretched or shrunk together until they have this ECE, or else those seen less what chance adds to their
-    differences: whichever lets the interval reach further. No bin is right less than never or more than always. Each
-    gap is then seen with a normal error; the mean and variance of the sum of their absolute values are those of folded
-    normal distributions. The estimate is thus compared with what it would be on average, which is more than the truth,
-    and never has to be corrected for it. Gaps of the opposite signs are held as far as the sum of the gaps with
-    their signs allows, too.
+    The interval contains every ECE that a test at this level does not reject, given the estimate. Under the hypothesis
+    of a given ECE, the true gaps of the bins are the observed gaps times a common factor, clipped so that accuracies
+    lie in [0, 1]. Observed gaps have normal errors, so the estimate is a sum of folded normal variables, whose mean and
+    variance are known. Its mean exceeds the true ECE. Since the estimate is compared with its mean, no correction for
+    bias is needed.
+
+    The same is done with shrunken gaps, from which the part of the variation between bins that is due to chance is
+    removed; the wider limits count. Gaps of the opposite signs are considered as well, as far as the sum of the signed
+    gaps is compatible with them.
 
     Parameters
     ----------
     correct, confidence, bins, binning, edges
         As in :func:`~confidence_tasks.statistics.ece`.
     questions : array_like, shape (n,), optional
-        Which question each trial asked, by any labels, where one was asked several times. By default each trial is a
-        question of its own.
+        Label of the question of each trial, if questions are repeated. By default every trial is a question of its own.
     level : float, default 0.95
         Nominal coverage, in (0, 1).
 
     Returns
     -------
     tuple of Estimate
-        Lower and upper end, in [0, 1]; NaN for fewer than two questions, and where probabilities of being right never
-        vary within a bin. The estimate itself can lie above both: that of a calibrated subject is chance alone.
+        Lower and upper limit, in [0, 1]. NaN for fewer than two questions, and if ``correct`` are probabilities that do
+        not vary within any bin. Both limits can be below the estimate, whose bias may exceed the true ECE.
 
     Notes
     -----
-    The variance of a bin is that of right and wrong answers as accurate as the ECE in question has it (a score test),
-    and of one more answer that is right as often as stated. It is scaled to the variance that all gaps show together
-    between questions, which is less for probabilities of being right, and more for repeated questions. To that variance
-    one question is added whose answers are all alike. Where all answers are right, nothing else says how those to one
-    question depend on each other, and they count as one answer a question.
+    The variance of a bin is that of binary answers with the accuracy under the hypothesis (a score test), computed with
+    one pseudo-trial added whose accuracy is the mean confidence. It is multiplied by a dispersion: the observed
+    variance of the gaps between questions, over all bins, relative to that of independent binary answers. The
+    dispersion is below 1 if ``correct`` are probabilities and above 1 if repeated questions have similar answers. One
+    pseudo-question with equal answers is added to it. If all answers are right, the data do not show how answers to one
+    question depend on each other, and they count as one answer per question.
 
-    How often 95% intervals hold the truth was simulated for subjects of several kinds, see ``docs/reliability.md``.
+    The coverage of 95% intervals was simulated for several kinds of subjects, see ``docs/reliability.md``.
 
     References
     ----------
@@ -546,19 +571,22 @@ def ece_interval(
     >>> round(low, 3), round(high, 3)
     (0.092, 0.209)
     """
-    held = BinnedTrials.of(correct, confidence, bins=bins, binning=binning, edges=edges, questions=questions)
-    return limits_over_questions(held, questions, level)
+    binned = BinnedTrials.of(
+        correct, confidence, bins=bins, binning=binning, edges=edges, questions=questions
+    )
+    return limits_over_questions(binned, questions, level)
 
 
-def _bernoulli(chance: FloatArray) -> FloatArray:
-    """Return the variance of a Bernoulli variable."""
-    return np.clip(chance, 0.0, 1.0) * np.clip(1.0 - chance, 0.0, 1.0)
+def _bernoulli_variance(p: FloatArray) -> FloatArray:
+    return np.clip(p, 0.0, 1.0) * np.clip(1.0 - p, 0.0, 1.0)
 
 
-def _over_questions(excess: FloatArray, index: IntArray, unit: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the number of questions of each bin, and the sum over them of their squared summed excess."""
+def _squares_over_questions(
+    values: FloatArray, index: IntArray, question: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Sum ``values`` by bin and question; return for each bin the number of sums and their sum of squares."""
     n_bins = int(index.max(initial=-1)) + 1
-    pairs, pair = np.unique(unit * max(n_bins, 1) + index, return_inverse=True)
-    of_question, held = np.bincount(pair, excess), pairs % max(n_bins, 1)
-    count, squares = np.bincount(held, minlength=n_bins), np.bincount(held, of_question**2, n_bins)
+    pairs, pair = np.unique(question * max(n_bins, 1) + index, return_inverse=True)
+    sums, pair_bin = np.bincount(pair, values), pairs % max(n_bins, 1)
+    count, squares = np.bincount(pair_bin, minlength=n_bins), np.bincount(pair_bin, sums**2, n_bins)
     return count.astype(np.float64), squares.astype(np.float64, copy=False)

@@ -1,4 +1,4 @@
-"""Calibration error: ECE and its relatives, bias and noise floor; overconfidence; how confidence follows difficulty."""
+"""Calibration errors: ECE and its variants, its bias and noise floor; overconfidence and its relation to difficulty."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def ece(
 ) -> Result:
     r"""Compute the expected calibration error.
 
-    The mean distance between accuracy and mean confidence over bins of confidence, each bin weighted by its share
-    of the trials: :math:`\mathrm{ECE} = \sum_b \frac{n_b}{n} |\mathrm{acc}_b - \mathrm{conf}_b|`.
+    The ECE is the mean absolute difference between accuracy and mean confidence over bins of confidence, weighted by
+    the number of trials in the bin: :math:`\mathrm{ECE} = \sum_b \frac{n_b}{n} |\mathrm{acc}_b - \mathrm{conf}_b|`.
 
     Parameters
     ----------
@@ -42,24 +42,24 @@ def ece(
     bins : int, default 10
         Number of bins B.
     binning : {"equal_width", "equal_mass"}, default "equal_width"
-        Bins of width 1/B, or bins that end at the quantiles 1/B, 2/B, ... of confidence (the smallest value with
-        that much mass at or below it), so that tied trials always share a bin.
+        Bins of width 1/B, or bins that end at the quantiles 1/B, 2/B, ... of confidence. A quantile is the smallest
+        value with at least this mass at or below it, so tied trials always share a bin.
     edges : {"right_closed", "left_closed", "extra_bin"}, default "right_closed"
-        Which bin a confidence on an edge belongs to. ``"right_closed"``: ((b-1)/B, b/B], and 0 in the first bin.
-        ``"left_closed"``: [(b-1)/B, b/B), and 1 in the last bin. ``"extra_bin"``: the same, but with a bin of its
-        own, number B + 1, for confidence 1; equal-width bins only. Every confidence is in exactly one bin.
+        Bin of a confidence on an edge. ``"right_closed"``: bins ((b-1)/B, b/B], with 0 in the first one.
+        ``"left_closed"``: bins [(b-1)/B, b/B), with 1 in the last one. ``"extra_bin"``: left-closed bins, with an extra
+        bin, number B + 1, for confidence 1; only for bins of equal width.
     weights : array_like, shape (n,) or (R, n), optional
         Frequency weight of each trial; one row per resample.
 
     Returns
     -------
     Estimate or ndarray, shape (R,)
-        In [0, 1], 0 for a calibrated subject; NaN without trials.
+        In [0, 1]; 0 for perfect calibration. NaN without trials.
 
     Notes
     -----
-    A confidence within 1e-12 of an edge lies on it, so that 0.3 and 0.1 + 0.2 share a bin. (Values first rounded
-    to single precision are further off than that.)
+    A confidence within 1e-12 of an edge counts as on the edge, so that 0.3 and 0.1 + 0.2 share a bin. The rounding
+    error of single precision exceeds this tolerance.
 
     References
     ----------
@@ -90,8 +90,8 @@ def mce(
 ) -> Result:
     r"""Compute the maximum calibration error, :math:`\max_b |\mathrm{acc}_b - \mathrm{conf}_b|` over occupied bins.
 
-    Arguments and shapes are those of :func:`ece`. The result lies in [0, 1], and is NaN without trials. One trial in a
-    bin of its own can decide it.
+    Arguments and shapes are those of :func:`ece`. The result lies in [0, 1]. It is NaN without trials. A bin with a
+    single trial can determine it.
 
     Examples
     --------
@@ -113,29 +113,29 @@ def debiased_ece(
     edges: Edges = "right_closed",
     weights: Weights = None,
 ) -> Result:
-    r"""Compute the expected calibration error less its sampling bias.
+    r"""Compute the expected calibration error, corrected for its sampling bias.
 
-    The accuracy of a bin is noisy, and a mean distance counts the noise as error. With the accuracy of bin b
-    taken as normal with standard error :math:`s_b = \sqrt{\mathrm{acc}_b (1 - \mathrm{acc}_b) / n_b}`, the ECE of a
-    new sample from the fitted bins is expected to exceed theirs by the same bias, which is subtracted:
+    Sampling error of the accuracies increases the mean absolute difference. The accuracy of bin b is assumed to be
+    normal with standard error :math:`s_b = \sqrt{\mathrm{acc}_b (1 - \mathrm{acc}_b) / n_b}`. The bias is estimated as
+    the expected ECE of a new sample from the observed bins minus the observed ECE, and is subtracted:
     :math:`2\,\mathrm{ECE} - \sum_b \frac{n_b}{n} E|N(\mathrm{acc}_b - \mathrm{conf}_b, s_b^2)|`.
 
     Parameters
     ----------
     correct : array_like, shape (n,)
-        1 or 0. (A probability has no sampling noise to correct for; use :func:`ece`.)
+        1 or 0. For probabilities, which have no sampling error of this kind, use :func:`ece`.
     confidence, bins, binning, edges, weights
         As in :func:`ece`.
 
     Returns
     -------
     Estimate or ndarray, shape (R,)
-        At most the ECE, and below 0 for a subject whose bins fit better than chance allows; NaN without trials.
+        At most the ECE. It can be negative if the ECE is smaller than its bias. NaN without trials.
 
     Notes
     -----
-    The reference estimates the expectation by simulation. It is the mean of a folded normal distribution, and
-    computed as such here.
+    The reference estimates the expectation by simulation. Here it is computed exactly, as the mean of a folded normal
+    distribution.
 
     References
     ----------
@@ -166,20 +166,20 @@ def ece_noise_floor(
     edges: Edges = "right_closed",
     weights: Weights = None,
 ) -> Result:
-    r"""Compute the expected calibration error that a calibrated subject would show with these confidences.
+    r"""Compute the mean of the expected calibration error under perfect calibration, given the confidences.
 
-    The mean of :func:`ece` when every trial is right with the probability stated. An ECE near it says nothing
-    against calibration.
+    This is the expected value of :func:`ece` if every trial is right with the stated probability. An ECE near it is no
+    evidence of miscalibration.
 
-    Arguments and shapes are those of :func:`ece`, without ``correct``. The result is above 0 unless every confidence is
-    0 or 1, and NaN without trials.
+    Arguments and shapes are those of :func:`ece`, without ``correct``. The result is positive unless every confidence
+    is 0 or 1. It is NaN without trials.
 
     Notes
     -----
-    The number right in a bin is binomial when its trials state one confidence: de Moivre's mean absolute deviation
-    is then exact. Otherwise that of the binomial with the mean confidence is scaled to the variance of the bin. This
-    is exact in the limit of large bins, and within 3% in small ones as wide as a tenth; it overstates the floor of
-    a few trials in one bin whose confidences are far apart.
+    If all confidences in a bin are equal, the number of right answers is binomial and its mean absolute deviation is
+    given by de Moivre's formula. Otherwise that of the binomial distribution with the mean confidence is scaled to the
+    variance of the bin. The result is then exact in the limit of large bins, and within 3% for small bins of width 0.1.
+    It is too large for a bin of few trials whose confidences differ widely.
 
     References
     ----------
@@ -198,16 +198,16 @@ def ece_noise_floor(
         stated, weighting, np.ones_like(stated), stated, stated * (1.0 - stated)
     )
     mean = ratio(expected, count, otherwise=0.0)
-    narrower = np.sqrt(ratio(variance, count * mean * (1.0 - mean), otherwise=0.0))
-    floor = (_binomial_mean_deviation(count, mean) * narrower).sum(axis=1)
+    scale = np.sqrt(ratio(variance, count * mean * (1.0 - mean), otherwise=0.0))
+    floor = (_binomial_mean_deviation(count, mean) * scale).sum(axis=1)
     return weighting.settle(ratio(floor, weighting.total))
 
 
 def overconfidence(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
     """Compute mean confidence minus accuracy.
 
-    Arguments and shapes are those of :func:`ece`. The result lies in [-1, 1], is above 0 for an overconfident subject,
-    and NaN without trials.
+    Arguments and shapes are those of :func:`ece`. The result lies in [-1, 1] and is positive for an overconfident
+    subject. It is NaN without trials.
 
     References
     ----------
@@ -224,19 +224,19 @@ def overconfidence(correct: ArrayLike, confidence: ArrayLike, *, weights: Weight
 
 
 def _binomial_mean_deviation(count: FloatArray, probability: FloatArray) -> FloatArray:
-    """E|K - np| of K ~ Binomial(n, p); 0 where p is 0 or 1, or n is 0."""
-    certain = (probability <= 0.0) | (probability >= 1.0) | (count <= 0.0)
-    n, p = np.where(certain, 1.0, count), np.where(certain, 0.5, probability)
+    """Return E|K - np| for K ~ Binomial(n, p); 0 if p is 0 or 1, or n is 0."""
+    constant = (probability <= 0.0) | (probability >= 1.0) | (count <= 0.0)
+    n, p = np.where(constant, 1.0, count), np.where(constant, 0.5, probability)
     below = np.floor(n * p)
     log_mean = (
         scipy.special.xlogy(below + 1.0, p)
         + scipy.special.xlog1py(n - below, -p)
         - scipy.special.betaln(below + 1.0, n - below)
     )
-    return np.where(certain, 0.0, 2.0 * np.exp(log_mean))
+    return np.where(constant, 0.0, 2.0 * np.exp(log_mean))
 
 
-_CELLS = 2048
+_GRID_SIZE = 2048
 
 
 def smooth_ece(
@@ -244,30 +244,29 @@ def smooth_ece(
 ) -> Result:
     r"""Compute the smooth expected calibration error.
 
-    With the Gaussian kernel :math:`K_\sigma` reflected at 0 and 1, and c and y confidence and correctness,
+    For confidence c, correctness y and a Gaussian kernel :math:`K_\sigma` that is reflected at 0 and 1,
 
     .. math:: \mathrm{smECE}_\sigma = \int_0^1 \Big| \frac1n \sum_i K_\sigma(t, c_i)(y_i - c_i) \Big| \, dt .
 
-    It falls as the bandwidth rises, and the smooth ECE is its value where it equals the bandwidth. No choice of bins
-    is left, and it moves little when confidence moves little.
+    This decreases with the bandwidth :math:`\sigma`. The smooth ECE is the value at which it equals the bandwidth. It
+    needs no bins and is a continuous function of the confidences.
 
     Parameters
     ----------
     correct, confidence, weights
         As in :func:`ece`.
     bandwidth : float or None, default None
-        A fixed :math:`\sigma`, at least 0.005; None solves for the bandwidth that equals its own error.
+        Fixed bandwidth :math:`\sigma`, at least 0.005. By default the bandwidth at which smECE equals it.
 
     Returns
     -------
     Estimate or ndarray, shape (R,)
-        In [0, 1], 0 for a calibrated subject; NaN without trials.
+        In [0, 1]; 0 for perfect calibration. NaN without trials.
 
     Notes
     -----
-    Confidence is spread over a grid of 2,048 cells, linearly between the centres of the nearest two, and smoothed by
-    a cosine transform, in which the reflected kernel is diagonal. Against exact quadrature the error stays below
-    1e-5 for values from 0.01 up.
+    Residuals are assigned to a grid of 2,048 cells by linear interpolation and smoothed by a cosine transform, in which
+    the reflected kernel is diagonal. For values of 0.01 or more, the error relative to exact quadrature is below 1e-5.
 
     References
     ----------
@@ -282,11 +281,11 @@ def smooth_ece(
     if bandwidth is not None and not 0.005 <= bandwidth < np.inf:
         raise ValueError(f"bandwidth must be at least 0.005, got {bandwidth}")
     right, stated, weighting = trials(correct, confidence, weights)
-    # Rows without trials are solved like the others, as rows without error, and marked in the end.
-    modes = scipy.fft.dct(_on_grid(stated, right - stated, weighting), axis=1)
+    # Rows without trials are solved with an error of 0; weighting.settle() turns them into NaN.
+    modes = scipy.fft.dct(_bin_linearly(stated, right - stated, weighting), axis=1)
 
     def error(sigma: FloatArray) -> FloatArray:
-        frequency = np.pi * np.arange(_CELLS)
+        frequency = np.pi * np.arange(_GRID_SIZE)
         smoothed = scipy.fft.idct(modes * np.exp(-0.5 * (sigma[:, None] * frequency) ** 2), axis=1)
         total: FloatArray = np.abs(smoothed).sum(axis=1)
         return total
@@ -299,23 +298,23 @@ def smooth_ece(
     return weighting.settle(error(sigma))
 
 
-def _on_grid(confidence: FloatArray, residual: FloatArray, weighting: Weighting) -> FloatArray:
-    """Mean residual at each cell of the grid, shape (R, cells), split between the two nearest centres."""
-    position = confidence * _CELLS - 0.5
+def _bin_linearly(confidence: FloatArray, residual: FloatArray, weighting: Weighting) -> FloatArray:
+    """Return the mean residual in each cell, shape (R, cells); a trial is split between the two nearest centres."""
+    position = confidence * _GRID_SIZE - 0.5
     left = np.floor(position)
-    share = position - left
-    # A point beyond the outermost centre lies between it and its own mirror image.
-    lower, upper = (np.clip(cell, 0, _CELLS - 1).astype(np.intp) for cell in (left, left + 1))
-    mass = weighting.grouped(lower, _CELLS, residual * (1.0 - share))
-    mass = mass + weighting.grouped(upper, _CELLS, residual * share)
+    fraction = position - left
+    # A point outside the outermost centre lies between this centre and its mirror image.
+    lower, upper = (np.clip(cell, 0, _GRID_SIZE - 1).astype(np.intp) for cell in (left, left + 1))
+    mass = weighting.grouped(lower, _GRID_SIZE, residual * (1.0 - fraction))
+    mass = mass + weighting.grouped(upper, _GRID_SIZE, residual * fraction)
     return ratio(mass, weighting.total[:, None], otherwise=0.0)
 
 
 def confidence_correlation(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
-    """Compute the product-moment correlation of confidence with correctness.
+    """Compute Pearson's correlation of confidence and correctness.
 
-    Arguments and shapes are those of :func:`ece`. The result lies in [-1, 1], and is NaN without trials, and when one
-    of the two is the same in all of them.
+    Arguments and shapes are those of :func:`ece`. The result lies in [-1, 1]. It is NaN without trials, or if
+    confidence or correctness is constant.
 
     References
     ----------
@@ -330,34 +329,34 @@ def confidence_correlation(correct: ArrayLike, confidence: ArrayLike, *, weights
     first, second = weighting.centred(right), weighting.centred(stated)
     weighted = weighting.rows * first
     covariance = np.einsum("rn,rn->r", weighted, second)
-    of_first = np.einsum("rn,rn->r", weighted, first)
-    of_second = np.einsum("rn,rn,rn->r", weighting.rows, second, second)
-    value = np.clip(ratio(covariance, np.sqrt(of_first) * np.sqrt(of_second)), -1.0, 1.0)
-    constant = _constant(right, weighting) | _constant(stated, weighting)
+    first_variance = np.einsum("rn,rn->r", weighted, first)
+    second_variance = np.einsum("rn,rn,rn->r", weighting.rows, second, second)
+    value = np.clip(ratio(covariance, np.sqrt(first_variance) * np.sqrt(second_variance)), -1.0, 1.0)
+    constant = _is_constant(right, weighting) | _is_constant(stated, weighting)
     return weighting.settle(value, (constant, Reason.CONSTANT))
 
 
-def _constant(column: FloatArray, weighting: Weighting) -> BoolArray:
-    """Return whether a row holds a single value."""
+def _is_constant(column: FloatArray, weighting: Weighting) -> BoolArray:
+    """Return True for each row of weights that gives weight to at most one distinct value."""
     return np.asarray(np.count_nonzero(tied(column, weighting).counts, axis=1) < 2)
 
 
 def hard_easy_slope(
     correct: ArrayLike, confidence: ArrayLike, difficulty: ArrayLike, *, weights: Weights = None
 ) -> Result:
-    """Compute the slope of overconfidence on difficulty.
+    """Compute the least-squares slope of overconfidence on difficulty.
 
     Parameters
     ----------
     correct, confidence, weights
         As in :func:`ece`.
     difficulty : array_like, shape (n,)
-        Difficulty of each question on any scale; LifeEval takes 1 minus the best score that can be had.
+        Difficulty of each question on any scale. LifeEval uses 1 minus the maximum achievable score.
 
     Returns
     -------
     Estimate or ndarray, shape (R,)
-        Above 0 under the hard-easy effect; NaN without trials and when difficulty is constant.
+        Positive under the hard-easy effect. NaN without trials or if difficulty is constant.
 
     References
     ----------
@@ -370,9 +369,9 @@ def hard_easy_slope(
     2.176471
     """
     right, stated, weighting = trials(correct, confidence, weights)
-    hard = as_vector(difficulty, "difficulty")
-    same_length(correct=right, difficulty=hard)
-    centred = weighting.centred(hard)
+    x = as_vector(difficulty, "difficulty")
+    same_length(correct=right, difficulty=x)
+    centred = weighting.centred(x)
     deviation = weighting.rows * centred
     slope = ratio(deviation @ (stated - right), np.einsum("rn,rn->r", deviation, centred))
-    return weighting.settle(slope, (_constant(hard, weighting), Reason.CONSTANT))
+    return weighting.settle(slope, (_is_constant(x, weighting), Reason.CONSTANT))

@@ -1,4 +1,4 @@
-"""Logistic recalibration of confidence, and recalibrated confidence by cross-fitting."""
+"""Recalibration of confidence: logistic regression, and cross-fitted recalibration."""
 
 from __future__ import annotations
 
@@ -38,60 +38,61 @@ _TOLERANCE = 1e-9
 
 
 class LogisticCurve(NamedTuple):
-    """Maximum-likelihood P(success) = expit(intercept + slope * x), both of shape (R,); NaN without a maximum."""
+    """Maximum-likelihood fit of P(success) = expit(intercept + slope * x), shape (R,); NaN if it does not exist."""
 
     intercept: FloatArray
     slope: FloatArray
 
 
 def extent(x: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the lowest and the highest x, shape (R,), that has weight in each row; +inf and -inf if none has."""
+    """Return the smallest and the largest x with a positive weight in each row, (R,); inf and -inf if there is none."""
     present = weights > 0.0
     lowest = np.where(present, x, np.inf).min(axis=1, initial=np.inf)
     return lowest, np.where(present, x, -np.inf).max(axis=1, initial=-np.inf)
 
 
 def fit_logistic(x: FloatArray, counts: FloatArray, successes: FloatArray) -> LogisticCurve:
-    """Fit the curve by Newton's method.
+    """Fit logistic regressions on one variable by damped Newton steps, one for each row of counts.
 
-    Along a step that changes the linear predictor by at most r, the curvature of this likelihood changes by a factor of
-    at most e^r. So log(1 + r) / r times the step climbs from any start, and no line search is needed (Bach 2010,
-    doi:10.1214/09-EJS521).
+    ``x`` (g,) are the values of the regressor, ``counts`` (R, g) the weights of the trials at these values and
+    ``successes`` (R, g) the weights of the successes among them. The slope is 0 if all weight is at one value of x and
+    both outcomes occur.
 
-    Values ``x`` (g,) of the regressor have weights of trials ``counts`` (R, g), of which ``successes``. The slope is 0
-    where all weight lies at one value of x and both outcomes occur.
+    If a step changes the linear predictor by at most r, the curvature of the likelihood changes by a factor of at most
+    e^r. So log(1 + r) / r times the Newton step increases the likelihood from any start, and no line search is needed
+    (Bach 2010, doi:10.1214/09-EJS521).
     """
     total = counts.sum(axis=1)
     center = ratio(counts @ x, total)
     deviation = np.where(counts > 0.0, x - center[:, None], 0.0)
     scale = np.sqrt(ratio((counts * deviation**2).sum(axis=1), total))
     constant = np.abs(deviation).max(axis=1, initial=0.0) <= _TOLERANCE * np.abs(center)
-    constant |= scale == 0.0  # differences whose squares vanish
+    constant |= scale == 0.0  # deviations whose squares underflow
     z = deviation / np.where(constant | np.isnan(scale), 1.0, scale)[:, None]
 
     failures = counts - successes
-    occurs = (successes.sum(axis=1) > 0.0) & (failures.sum(axis=1) > 0.0)
-    # Where a value of x separates the outcomes, the slope is infinite.
+    both_outcomes = (successes.sum(axis=1) > 0.0) & (failures.sum(axis=1) > 0.0)
+    # If a value of x separates the outcomes, the slope is infinite.
     (low_success, high_success), (low_failure, high_failure) = extent(x, successes), extent(x, failures)
     overlap = (high_failure > low_success) & (high_success > low_failure)
-    solvable = occurs & (constant | overlap)
+    has_maximum = both_outcomes & (constant | overlap)
     intercept, slope = np.zeros((2, len(counts)))
-    moving = solvable.copy()
+    active = has_maximum.copy()
     for _ in range(_MAX_STEPS):
-        rows = np.flatnonzero(moving)
+        rows = np.flatnonzero(active)
         if not len(rows):
             break
-        level, tilt = _newton_step(
+        d_intercept, d_slope = _newton_step(
             z[rows], counts[rows], successes[rows], intercept[rows], slope[rows], constant[rows]
         )
-        reach = np.abs(level[:, None] + tilt[:, None] * z[rows]).max(axis=1)
-        damping = np.where(reach > 0.0, np.log1p(reach) / np.where(reach > 0.0, reach, 1.0), 1.0)
-        intercept[rows] += damping * level
-        slope[rows] += damping * tilt
-        moving[rows] = reach > _TOLERANCE * (1.0 + np.abs(intercept[rows]) + np.abs(slope[rows]))
-    found = solvable & ~moving
-    slope = np.where(found, slope / np.where(constant | ~found, 1.0, scale), np.nan)
-    return LogisticCurve(np.where(found, intercept - slope * center, np.nan), slope)
+        change = np.abs(d_intercept[:, None] + d_slope[:, None] * z[rows]).max(axis=1)
+        damping = np.where(change > 0.0, np.log1p(change) / np.where(change > 0.0, change, 1.0), 1.0)
+        intercept[rows] += damping * d_intercept
+        slope[rows] += damping * d_slope
+        active[rows] = change > _TOLERANCE * (1.0 + np.abs(intercept[rows]) + np.abs(slope[rows]))
+    converged = has_maximum & ~active
+    slope = np.where(converged, slope / np.where(constant | ~converged, 1.0, scale), np.nan)
+    return LogisticCurve(np.where(converged, intercept - slope * center, np.nan), slope)
 
 
 def _newton_step(
@@ -102,14 +103,14 @@ def _newton_step(
     slope: FloatArray,
     constant: BoolArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the Newton step of intercept and slope, shape (R,) each; NaN where rounding leaves no curvature."""
+    """Return the Newton step of intercept and slope, shape (R,) each; NaN if the Hessian is singular by rounding."""
     probability = scipy.special.expit(intercept[:, None] + slope[:, None] * z)
     residual = successes - counts * probability
     curvature = counts * probability * (1.0 - probability)
     gradient = residual.sum(axis=1), (residual * z).sum(axis=1)
     h00 = curvature.sum(axis=1)
     h01 = (curvature * z).sum(axis=1)
-    h11 = np.where(constant, 1.0, (curvature * z * z).sum(axis=1))  # no tilt to solve for
+    h11 = np.where(constant, 1.0, (curvature * z * z).sum(axis=1))  # if constant, the step of the slope is 0
     determinant = h00 * h11 - h01**2
     determinant = np.where(determinant > 0.0, determinant, np.nan)
     return (
@@ -119,21 +120,21 @@ def _newton_step(
 
 
 DEFAULT_CLIP = 0.005
-"""Half a step of a percentage: a stated 100% is read as 99.5%."""
+"""Half a percentage point: a stated 100% is treated as 99.5%."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogisticRecalibration:
-    """The line ``logit P(correct) = intercept + slope * logit(confidence)``.
+    """Fit of ``logit P(correct) = intercept + slope * logit(confidence)``.
 
     Attributes
     ----------
     intercept : Estimate or ndarray, shape (R,)
-        0 for a calibrated subject.
+        0 for perfect calibration.
     slope : Estimate or ndarray, shape (R,)
-        1 for a calibrated subject, below 1 when confidence is too extreme, 0 when it tells nothing.
+        1 for perfect calibration, below 1 if confidence is too extreme, 0 if it is uninformative.
     clip : float
-        Confidence was brought into [clip, 1 - clip].
+        Confidence is clipped to [clip, 1 - clip].
     """
 
     intercept: Result
@@ -141,9 +142,9 @@ class LogisticRecalibration:
     clip: float
 
     def apply(self, confidence: ArrayLike) -> FloatArray:
-        """Recalibrate confidence of shape (n,) by the line of a plain call."""
-        line = self.intercept + self.slope * _logits(as_probability(confidence, "confidence"), self.clip)
-        return np.asarray(scipy.special.expit(line))
+        """Recalibrate confidence of shape (n,); only for a fit without rows of weights."""
+        logits = _logits(as_probability(confidence, "confidence"), self.clip)
+        return np.asarray(scipy.special.expit(self.intercept + self.slope * logits))
 
 
 def logistic_recalibration(
@@ -156,13 +157,13 @@ def logistic_recalibration(
     correct, confidence, weights
         As in :func:`~confidence_tasks.statistics.ece`.
     clip : float, default 0.005
-        Confidence is brought into [clip, 1 - clip] first, as 0 and 1 have no logit. In (0, 0.5).
+        Clip confidence to [clip, 1 - clip] first, as the logits of 0 and 1 are infinite; in (0, 0.5).
 
     Returns
     -------
     LogisticRecalibration
-        Intercept and slope. NaN without trials, for one class, for constant confidence, and when confidence
-        separates right from wrong, as the slope is then infinite.
+        Intercept and slope. NaN without trials, if all answers are right or all wrong, if confidence is constant, or
+        if a threshold of confidence separates right from wrong answers, as the slope is then infinite.
 
     References
     ----------
@@ -193,8 +194,8 @@ def calibration_slope(
 ) -> Result:
     """Compute the slope of :func:`logistic_recalibration`.
 
-    Arguments and shapes are those of :func:`logistic_recalibration`. The slope is 1 for a calibrated subject, below 1
-    when confidence is too extreme, and NaN as there.
+    Arguments, shapes and missing values are those of :func:`logistic_recalibration`. The slope is 1 for perfect
+    calibration and below 1 if confidence is too extreme.
 
     Examples
     --------
@@ -207,12 +208,13 @@ def calibration_slope(
 def calibration_intercept(
     correct: ArrayLike, confidence: ArrayLike, *, clip: float = DEFAULT_CLIP, weights: Weights = None
 ) -> Result:
-    """Compute calibration in the large: the shift of the logit of confidence that matches mean and accuracy.
+    """Compute calibration in the large: the shift of the logit of confidence at which mean confidence equals accuracy.
 
-    The intercept of the recalibration whose slope is held at 1, in logits: 0 for a calibrated subject, below 0 for an
-    overconfident one. NaN without trials and for one class, as the shift is then infinite.
+    This is the intercept of a logistic recalibration whose slope is fixed at 1, in logits. It is 0 for perfect
+    calibration and negative for an overconfident subject. It is NaN without trials, or if all answers are right or all
+    wrong, as the shift is then infinite.
 
-    Arguments, shapes and source (Van Calster et al.) are those of :func:`logistic_recalibration`.
+    Arguments and shapes are those of :func:`logistic_recalibration`. The source is Van Calster et al. (2016).
 
     Examples
     --------
@@ -226,7 +228,7 @@ def calibration_intercept(
 
     def shortfall(shift: FloatArray) -> FloatArray:
         expected = ratio((counts * scipy.special.expit(shift[:, None] + x)).sum(axis=1), weighting.total)
-        # A row without an intercept is settled wherever it stands, and marked in the end.
+        # Rows of one class have no root; weighting.settle() turns them into NaN.
         return np.where(one_class[0], 0.0, (accuracy - expected) / (accuracy * (1.0 - accuracy)))
 
     level = scipy.special.logit(accuracy)
@@ -253,7 +255,7 @@ def _one_class(counts: FloatArray, hits: FloatArray) -> tuple[BoolArray, Reason]
 
 Recalibration: TypeAlias = Literal["isotonic", "logistic"]
 _Fit: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-"""``fit(correct, inputs, new)``: fit the trials, return the probability of being right at ``new`` inputs."""
+"""``fit(correct, inputs, new)`` fits ``correct`` on ``inputs`` and returns P(correct) at the ``new`` inputs."""
 
 
 def cross_fitted_confidence(
@@ -266,35 +268,37 @@ def cross_fitted_confidence(
     folds: int = 5,
     seed: Seed = 0,
 ) -> FloatArray:
-    """Recalibrate the confidence of each trial by the trials of other questions.
+    """Recalibrate the confidence of each trial, by cross-fitting over questions.
 
-    Questions are split into folds at random; the curve that recalibrates a fold is fitted on all others. Give the
-    result to :func:`~confidence_tasks.statistics.decision.scaffold_utility` to see what mis-stated confidence costs.
+    Questions are split into folds at random. The confidence in a fold is recalibrated by a curve that is fitted to all
+    other folds. Pass the result to :func:`~confidence_tasks.statistics.decision.scaffold_utility` to compute the
+    utility lost by miscalibration.
 
     Parameters
     ----------
     correct : array_like, shape (n,)
-        1, 0, or the probability that the answer is right; any such value where no answer is available.
+        1, 0, or the probability that the answer is right. Values of trials without an answer are ignored but must lie
+        in [0, 1].
     confidence : array_like, shape (n,)
         Confidence in [0, 1].
     method : {"isotonic", "logistic"}, default "isotonic"
-        ``"isotonic"`` fits the best non-decreasing step function and interpolates between its steps.
-        ``"logistic"`` fits a line on the logit scale, to targets drawn in from 1 and 0 as Platt does, so that it
-        exists for every sample.
+        ``"isotonic"`` is isotonic regression, interpolated linearly between its steps. ``"logistic"`` is logistic
+        regression on the logit of confidence, with Platt's smoothed targets in place of 1 and 0, so that the fit exists
+        for every sample.
     available : array_like, shape (n,), optional
-        1 where the model gave an answer, 0 where it abstained without one: those trials are recalibrated, but
-        nothing is fitted to them.
+        1 if the model gave an answer, 0 if it abstained without one. Trials without an answer are recalibrated, but not
+        used for fitting. By default every trial has an answer.
     clusters : array_like, shape (n,), optional
         Label of the question of each trial. By default every trial is a question of its own.
     folds : int, default 5
-        Number of folds, 2 or more; at most one per question is used.
+        Number of folds, 2 or more; at most the number of questions is used.
     seed : int or numpy.random.Generator, default 0
-        Source of the split.
+        Seed of the split.
 
     Returns
     -------
     ndarray, shape (n,)
-        Recalibrated confidence in [0, 1]; NaN where no answer to another question is there to fit.
+        Recalibrated confidence in [0, 1]; NaN if no other fold contains an answer.
 
     References
     ----------
@@ -311,10 +315,10 @@ def cross_fitted_confidence(
     """
     right, stated = as_probability(correct, "correct"), as_probability(confidence, "confidence")
     n = same_length(correct=right, confidence=stated)
-    given = np.ones(n) if available is None else as_binary(available, "available")
-    same_length(correct=right, available=given)
+    has_answer = np.ones(n) if available is None else as_binary(available, "available")
+    same_length(correct=right, available=has_answer)
     check_option("method", method, _FITS)
-    return _cross_fitted(_FITS[method], right, stated, given > 0.0, clusters, folds, seed)
+    return _cross_fit(_FITS[method], right, stated, has_answer > 0.0, clusters, folds, seed)
 
 
 def cross_fitted_logistic(
@@ -326,30 +330,30 @@ def cross_fitted_logistic(
     seed: Seed = 0,
     penalty: float = 1.0,
 ) -> FloatArray:
-    r"""Predict the correctness of each trial from several signals, by logistic regression on the other questions.
+    r"""Predict the correctness of each trial from several features, by cross-fitted ridge logistic regression.
 
     Parameters
     ----------
     correct : array_like, shape (n,)
         1 or 0.
     features : array_like, shape (n, k)
-        Signals in any unit, such as logits of probabilities and log-probabilities; NaN where one is missing.
+        Features in any unit, such as logits of probabilities or log-probabilities; NaN for missing values.
     clusters, folds, seed
         As in :func:`cross_fitted_confidence`.
     penalty : float, default 1.0
-        Ridge penalty, above 0: half of it times the sum of squared coefficients of the standardised features is added
-        to the negative log-likelihood.
+        Ridge penalty, above 0. Half the penalty times the sum of squared coefficients of the standardized features is
+        added to the negative log-likelihood.
 
     Returns
     -------
     ndarray, shape (n,)
-        Predicted probability of being right; NaN where no other question is there to fit.
+        Predicted probability that the answer is right; NaN if there is no other question.
 
     Notes
     -----
-    Features are standardised by the trials that are fitted. A missing one takes their mean, and an indicator of its
-    absence is added where some of these have it and others lack it. Targets are drawn in from 1 and 0 as in
-    :func:`cross_fitted_confidence`, so that the fit exists for every sample.
+    Features are standardized by the trials used for fitting. Missing values are replaced by the mean, and an indicator
+    of missing values is added if some, but not all, of these trials have the feature. Platt's smoothed targets are
+    used, as in :func:`cross_fitted_confidence`, so that the fit exists for every sample.
 
     References
     ----------
@@ -364,18 +368,18 @@ def cross_fitted_logistic(
     >>> bool(np.abs(predicted - truth).mean() < 0.02)
     True
     """
-    right, given = as_binary(correct, "correct"), np.asarray(features, dtype=np.float64)
-    if given.ndim != 2 or len(given) != len(right):
-        raise ValueError(f"features must have shape ({len(right)}, k), got {given.shape}")
-    if np.isinf(given).any():
-        raise ValueError("features must be finite, or NaN where one is missing")
+    right, inputs = as_binary(correct, "correct"), np.asarray(features, dtype=np.float64)
+    if inputs.ndim != 2 or len(inputs) != len(right):
+        raise ValueError(f"features must have shape ({len(right)}, k), got {inputs.shape}")
+    if np.isinf(inputs).any():
+        raise ValueError("features must be finite, or NaN if missing")
     if not penalty > 0.0:
         raise ValueError(f"penalty must be above 0, got {penalty}")
     fit, usable = partial(_fit_ridge, penalty=penalty), np.ones(len(right), dtype=np.bool_)
-    return _cross_fitted(fit, right, given, usable, clusters, folds, seed)
+    return _cross_fit(fit, right, inputs, usable, clusters, folds, seed)
 
 
-def _cross_fitted(
+def _cross_fit(
     fit: _Fit,
     correct: FloatArray,
     inputs: FloatArray,
@@ -384,18 +388,18 @@ def _cross_fitted(
     folds: int,
     seed: Seed,
 ) -> FloatArray:
-    """Fit on the usable trials of the other folds of questions; NaN where there are none."""
+    """Predict each fold of questions by a fit to the usable trials of the other folds; NaN if there are none."""
     if folds < 2:
         raise ValueError(f"folds must be 2 or more, got {folds}")
-    unit = label_index(clusters, "clusters", len(correct))
-    n_units = int(unit.max(initial=-1)) + 1
-    fold = (np.random.default_rng(seed).permutation(n_units) % folds)[unit]
+    question = label_index(clusters, "clusters", len(correct))
+    n_questions = int(question.max(initial=-1)) + 1
+    fold = (np.random.default_rng(seed).permutation(n_questions) % folds)[question]
     predicted = np.full(len(correct), np.nan)
-    for held_out in range(min(folds, n_units)):
-        members = fold == held_out
-        training = ~members & usable
+    for k in range(min(folds, n_questions)):
+        held_out = fold == k
+        training = ~held_out & usable
         if training.any():
-            predicted[members] = fit(correct[training], inputs[training], inputs[members])
+            predicted[held_out] = fit(correct[training], inputs[training], inputs[held_out])
     return predicted
 
 
@@ -409,13 +413,13 @@ def _fit_isotonic(correct: FloatArray, confidence: FloatArray, new: FloatArray) 
 def _fit_platt(correct: FloatArray, confidence: FloatArray, new: FloatArray) -> FloatArray:
     targets = _platt_targets(correct)
     curve = logistic_recalibration(targets, confidence)
-    if np.isnan(curve.slope):  # constant confidence has no slope, only a mean
+    if np.isnan(curve.slope):  # constant confidence: predict the mean
         return np.full(len(new), targets.mean())
     return curve.apply(new)
 
 
 def _platt_targets(correct: FloatArray) -> FloatArray:
-    """Return the posterior means of 1 and 0 under a uniform prior."""
+    """Return Platt's smoothed targets: the posterior means of 1 and 0 under a uniform prior."""
     right, wrong = correct.sum(), (1.0 - correct).sum()
     return np.asarray(correct * (right + 1.0) / (right + 2.0) + (1.0 - correct) / (wrong + 2.0))
 
@@ -424,7 +428,7 @@ _RIDGE_TOLERANCE = 1e-10
 
 
 def _fit_ridge(correct: FloatArray, features: FloatArray, new: FloatArray, *, penalty: float) -> FloatArray:
-    design, predictors = _standardised(features, new)
+    design, predictors = _design_matrices(features, new)
     targets = _platt_targets(correct)
     ridge = np.diag(np.append(0.0, np.full(design.shape[1] - 1, penalty)))
     coefficients = np.zeros(design.shape[1])
@@ -433,28 +437,27 @@ def _fit_ridge(correct: FloatArray, features: FloatArray, new: FloatArray, *, pe
         gradient = design.T @ (targets - probability) - ridge @ coefficients
         curvature = (design.T * (probability * (1.0 - probability))) @ design + ridge
         step = np.linalg.solve(curvature, gradient)
-        # Damped as in fit_logistic, so that no line search is needed.
-        reach = float(np.abs(design @ step).max())
-        coefficients += step * (np.log1p(reach) / reach if reach > 0.0 else 1.0)
-        if reach <= _RIDGE_TOLERANCE:
+        # Damped as in fit_logistic, so no line search is needed.
+        change = float(np.abs(design @ step).max())
+        coefficients += step * (np.log1p(change) / change if change > 0.0 else 1.0)
+        if change <= _RIDGE_TOLERANCE:
             break
     return np.asarray(scipy.special.expit(predictors @ coefficients))
 
 
-def _standardised(features: FloatArray, new: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the design matrices of the trials that are fitted and of those that are predicted, intercept first."""
+def _design_matrices(features: FloatArray, new: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the design matrices for fitting and for prediction; columns: intercept, features, missing indicators."""
     missing = np.isnan(features)
     counts = np.maximum((~missing).sum(axis=0), 1)
-    centre = np.where(missing, 0.0, features).sum(axis=0) / counts
-    spread = np.sqrt(np.where(missing, 0.0, (features - centre) ** 2).sum(axis=0) / counts)
-    # Differences that rounding makes are none.
-    varies = spread > 1e-12 * np.abs(centre)
-    indicated = missing.any(axis=0) & ~missing.all(axis=0)
+    mean = np.where(missing, 0.0, features).sum(axis=0) / counts
+    deviation = np.sqrt(np.where(missing, 0.0, (features - mean) ** 2).sum(axis=0) / counts)
+    varies = deviation > 1e-12 * np.abs(mean)  # a smaller deviation is rounding error
+    partly_missing = missing.any(axis=0) & ~missing.all(axis=0)
 
     def design(rows: FloatArray) -> FloatArray:
-        scaled = np.where(np.isnan(rows), 0.0, (rows - centre) / np.where(varies, spread, 1.0))
-        absent = np.isnan(rows[:, indicated]).astype(np.float64)
-        return np.column_stack([np.ones(len(rows)), scaled[:, varies], absent])
+        standardized = np.where(np.isnan(rows), 0.0, (rows - mean) / np.where(varies, deviation, 1.0))
+        indicators = np.isnan(rows[:, partly_missing]).astype(np.float64)
+        return np.column_stack([np.ones(len(rows)), standardized[:, varies], indicators])
 
     return design(features), design(new)
 

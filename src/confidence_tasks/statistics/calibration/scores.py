@@ -1,4 +1,4 @@
-"""Proper scores of stated confidence, and what they are made of: Brier, log loss, Murphy, CORP, Spiegelhalter."""
+"""Proper scoring rules and their decompositions: Brier score, log loss, Murphy, CORP, Spiegelhalter's z."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from confidence_tasks.statistics.inference.weights import Result, Tied, Weights,
 
 @dataclass(frozen=True, slots=True)
 class MurphyDecomposition:
-    """Parts of the Brier score: ``reliability - resolution + uncertainty + within_bin``.
+    """Murphy's decomposition: the Brier score equals ``reliability - resolution + uncertainty + within_bin``.
 
     Attributes
     ----------
     reliability : Estimate or ndarray, shape (R,)
-        Mean squared distance between mean confidence and accuracy over bins; 0 is calibrated. Its root is the RMS
-        calibration error.
+        Mean squared difference between mean confidence and accuracy over bins; 0 for perfect calibration. Its square
+        root is the RMS calibration error.
     resolution : Estimate or ndarray, shape (R,)
-        Variance of accuracy over bins; 0 when confidence tells nothing.
+        Variance of accuracy between bins; 0 if confidence is uninformative.
     uncertainty : Estimate or ndarray, shape (R,)
-        accuracy * (1 - accuracy): the Brier score of always stating the accuracy.
+        accuracy * (1 - accuracy): the Brier score of a confidence that always equals the accuracy.
     within_bin : Estimate or ndarray, shape (R,)
-        Variance and covariance within bins; 0 when every bin holds one value.
+        Variance and covariance within bins; 0 if all confidences in each bin are equal.
     """
 
     reliability: Result
@@ -38,14 +38,14 @@ class MurphyDecomposition:
 
 @dataclass(frozen=True, slots=True)
 class CorpDecomposition:
-    """Parts of the Brier score: ``miscalibration - discrimination + uncertainty``.
+    """CORP decomposition: the Brier score equals ``miscalibration - discrimination + uncertainty``.
 
     Attributes
     ----------
     miscalibration : Estimate or ndarray, shape (R,)
-        Brier score lost against the isotonic recalibration of confidence, 0 or above.
+        Brier score minus that of the isotonically recalibrated confidence, 0 or above.
     discrimination : Estimate or ndarray, shape (R,)
-        Brier score that the recalibrated confidence gains on always stating the accuracy, 0 or above.
+        ``uncertainty`` minus the Brier score of the recalibrated confidence, 0 or above.
     uncertainty : Estimate or ndarray, shape (R,)
         accuracy * (1 - accuracy).
     """
@@ -56,24 +56,25 @@ class CorpDecomposition:
 
 
 def brier(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
-    """Compute the Brier score of confidence, the mean of (confidence - correct) squared.
+    """Compute the Brier score, the mean of (confidence - correct) squared.
 
     Parameters
     ----------
     correct : array_like, shape (n,)
-        1, 0, or the probability that the answer is right, in [0, 1]. For a probability p the score is its
-        expectation over the outcome, p (1 - c)^2 + (1 - p) c^2, whose minimum at c = p is p (1 - p) and not 0.
+        1, 0, or the probability that the answer is right, in [0, 1]. For a probability p and a confidence c, the
+        expected score p (1 - c)^2 + (1 - p) c^2 is used. Its minimum, at c = p, is p (1 - p) and not 0.
     confidence, weights
         As in :func:`~confidence_tasks.statistics.ece`.
 
     Returns
     -------
     Estimate or ndarray, shape (R,)
-        In [0, 1], lower is better; NaN without trials.
+        In [0, 1]; lower is better. NaN without trials.
 
     References
     ----------
-    Brier (1950), doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2, halved as is usual for two outcomes.
+    Brier (1950), doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2; here half the original score, as is usual for
+    two outcomes.
 
     Examples
     --------
@@ -87,22 +88,22 @@ def brier(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None)
 def log_loss(
     correct: ArrayLike, confidence: ArrayLike, *, clip: float = 0.0, weights: Weights = None
 ) -> Result:
-    """Compute the logarithmic score of confidence, minus the mean log-likelihood of what happened.
+    """Compute the logarithmic score, the negative mean log-likelihood of the outcomes.
 
     Parameters
     ----------
     correct : array_like, shape (n,)
-        1, 0, or the probability that the answer is right, in [0, 1]; the score is then its expectation.
+        1, 0, or the probability that the answer is right, in [0, 1], for which the expected score is used.
     confidence, weights
         As in :func:`brier`.
     clip : float, default 0
-        Confidence is brought into [clip, 1 - clip] first. By default nothing is clipped, and one wrong answer
-        at confidence 1 makes the score infinite. Below 0.5.
+        Clip confidence to [clip, 1 - clip] first; in [0, 0.5). Without clipping, one wrong answer at confidence 1
+        makes the score infinite.
 
     Returns
     -------
     Estimate or ndarray, shape (R,)
-        In nats, 0 or above, lower is better; NaN without trials.
+        In nats, 0 or above; lower is better. NaN without trials.
 
     References
     ----------
@@ -139,19 +140,19 @@ def murphy_decomposition(
     correct, confidence, weights
         As in :func:`brier`.
     bins : int or None, default None
-        Number of bins; None makes every distinct confidence a bin of its own, as Murphy did.
+        Number of bins. By default every distinct confidence has its own bin, as in Murphy's paper.
     binning, edges
-        As in :func:`~confidence_tasks.statistics.ece`; without effect when ``bins`` is None.
+        As in :func:`~confidence_tasks.statistics.ece`; ignored if ``bins`` is None.
 
     Returns
     -------
     MurphyDecomposition
-        Its parts add up to :func:`brier` exactly; NaN without trials.
+        The terms, which add up to :func:`brier` exactly. They are NaN without trials.
 
     References
     ----------
     Murphy (1973), doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2. Stephenson, Coelho & Jolliffe (2008),
-    doi:10.1175/2007WAF2006116.1, for the two terms within bins, given here as their sum.
+    doi:10.1175/2007WAF2006116.1, for the two within-bin terms; ``within_bin`` is their sum.
 
     Examples
     --------
@@ -187,7 +188,7 @@ def corp_decomposition(
 ) -> CorpDecomposition:
     """Decompose the Brier score by isotonic regression of correctness on confidence, without bins.
 
-    Arguments are those of :func:`brier`, to which the parts add up exactly; they are NaN without trials.
+    Arguments are those of :func:`brier`. The terms add up to the Brier score exactly. They are NaN without trials.
 
     References
     ----------
@@ -201,10 +202,10 @@ def corp_decomposition(
     (0.075, 0.125, 0.25)
     """
     right, stated, weighting = trials(correct, confidence, weights)
-    explained = _pooled_squares(tied(stated, weighting, right))
+    squares = _isotonic_squares(tied(stated, weighting, right))
     overall = weighting.mean(right)
-    # The Brier score of a recalibrated confidence is accuracy minus its mean square.
-    recalibrated = overall - ratio(explained, weighting.total)
+    # The Brier score of the recalibrated confidence is the accuracy minus the mean square of this confidence.
+    recalibrated = overall - ratio(squares, weighting.total)
     uncertainty = overall * (1.0 - overall)
     score = weighting.mean(_brier_terms(right, stated))
     parts = (score - recalibrated, uncertainty - recalibrated, uncertainty)
@@ -212,9 +213,10 @@ def corp_decomposition(
 
 
 def spiegelhalter_z(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
-    r"""Compute Spiegelhalter's z, the Brier score standardised under calibration.
+    r"""Compute Spiegelhalter's z, the Brier score standardized under the hypothesis of perfect calibration.
 
-    :math:`z = \sum (y - c)(1 - 2c) / \sqrt{\sum (1 - 2c)^2 c (1 - c)}`, standard normal for a calibrated subject.
+    :math:`z = \sum (y - c)(1 - 2c) / \sqrt{\sum (1 - 2c)^2 c (1 - c)}` is asymptotically standard normal under perfect
+    calibration.
 
     Parameters
     ----------
@@ -226,9 +228,9 @@ def spiegelhalter_z(correct: ArrayLike, confidence: ArrayLike, *, weights: Weigh
     Returns
     -------
     Estimate or ndarray, shape (R,)
-        Above 0 when the Brier score is worse than calibration predicts; its two-sided p-value is
-        ``2 * scipy.special.ndtr(-abs(z))``. NaN without trials, and when no confidence lies off 0, 0.5 and 1,
-        where the score of a calibrated subject has no variance.
+        Positive if the Brier score is worse than expected under calibration. The two-sided p-value is
+        ``2 * scipy.special.ndtr(-abs(z))``. NaN without trials, or if every confidence is 0, 0.5 or 1, as the score
+        then has no variance under calibration.
 
     References
     ----------
@@ -241,22 +243,21 @@ def spiegelhalter_z(correct: ArrayLike, confidence: ArrayLike, *, weights: Weigh
     1.5
     """
     right, stated, weighting = trials(correct, confidence, weights, binary=True)
-    lever = 1.0 - 2.0 * stated
-    variance = weighting.rows @ (lever**2 * stated * (1.0 - stated))
-    z = ratio(weighting.rows @ ((right - stated) * lever), np.sqrt(variance))
+    factor = 1.0 - 2.0 * stated
+    variance = weighting.rows @ (factor**2 * stated * (1.0 - stated))
+    z = ratio(weighting.rows @ ((right - stated) * factor), np.sqrt(variance))
     return weighting.settle(z, (variance == 0.0, Reason.NOT_IDENTIFIED))
 
 
 def _brier_terms(correct: FloatArray, confidence: FloatArray) -> FloatArray:
-    """Brier score of each trial, in expectation where ``correct`` is a probability."""
+    """Return the Brier score of each trial, or its expectation if ``correct`` is a probability."""
     return (confidence - correct) ** 2 + correct * (1.0 - correct)
 
 
-def _pooled_squares(groups: Tied) -> FloatArray:
-    """Sum of squared isotonic fits over the trials of each row, shape (R,).
+def _isotonic_squares(groups: Tied) -> FloatArray:
+    """Return the sum of squares of the isotonic fit in each row, shape (R,).
 
-    All rows go through one regression. Row r is lifted by 2r, above all that accuracy can reach in the row before,
-    so that no block spans two rows.
+    A single regression fits all rows: 2r is added to the accuracies of row r, so no block can span two rows.
     """
     row, group = np.nonzero(groups.counts)
     if row.size == 0:

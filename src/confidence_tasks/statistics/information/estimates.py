@@ -202,7 +202,7 @@ def _table(
     if not sure.size:
         return np.zeros((len(weighting.rows), 2, bins)), weighting
     order = np.argsort(sure, kind="stable")
-    positions = Bins(bins, "equal_mass").positions(sure[order], weighting.up_to(order))
+    positions = Bins(bins, "equal_mass").inner_edge_positions(sure[order], weighting.up_to(order))
     return counts_between(right[order].astype(np.intp), 2, positions, order, weighting), weighting
 
 
@@ -270,7 +270,7 @@ def _matched(
     question = label_index(questions, "questions", len(right))
     if question.max(initial=-1) + 1 < len(right):
         ranked = np.unique(sure, return_inverse=True)[1]
-        cell = ranked if bins is None else Bins(bins, "equal_mass").numbers(sure)
+        cell = ranked if bins is None else Bins(bins, "equal_mass").assign(sure)
         yield from _exchanged_counts(right, cell, table.shape[2], question, n_permutations, rng)
         return
     columns, n_right = table[0].sum(axis=0).astype(np.int64), int(table[0, 1].sum())

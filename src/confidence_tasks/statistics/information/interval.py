@@ -69,7 +69,7 @@ class _Table:
     @classmethod
     def of(cls, correct: FloatArray, confidence: FloatArray, bins: int, question: IntArray) -> Self:
         """Sort trials into bins of equal mass."""
-        held, index = np.unique(Bins(bins, "equal_mass").numbers(confidence), return_inverse=True)
+        held, index = np.unique(Bins(bins, "equal_mass").assign(confidence), return_inverse=True)
         count = np.bincount(index, minlength=len(held)).astype(np.float64)
         wrong: FloatArray = np.bincount(index, 1.0 - correct, len(held)).astype(np.float64, copy=False)
         once = cls(wrong, count, 1.0)

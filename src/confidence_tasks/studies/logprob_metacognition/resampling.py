@@ -223,7 +223,7 @@ def quarter_counts(cell: Cell) -> tuple[FloatArray, FloatArray, FloatArray]:
     The third is how many independent trials they are worth, where questions were asked several times.
     """
     partition = Bins(4, "equal_mass")
-    quarter = partition.numbers(cell.evidence)
+    quarter = partition.assign(cell.evidence)
     right = np.bincount(quarter, cell.correct, minlength=4).astype(np.float64)
     total = np.bincount(quarter, minlength=4).astype(np.float64)
     worth = independent_trials(cell.asked, partition, cell.evidence, total)
@@ -346,7 +346,7 @@ def _rows(own: pd.DataFrame, reference: pd.DataFrame, binning: Binning, edges: F
     every = pd.concat([own, reference], ignore_index=True)
     value = every[binning.evidence].to_numpy(dtype=np.float64)
     decile = np.full(len(every), np.nan)
-    decile[: len(own)] = _INFORMATION_BINS.numbers(value[: len(own)]) / _INFORMATION_BINS.number
+    decile[: len(own)] = _INFORMATION_BINS.assign(value[: len(own)]) / _INFORMATION_BINS.number
     rows = pd.DataFrame(
         {
             "question_id": every["question_id"].astype(str).astype(object),
