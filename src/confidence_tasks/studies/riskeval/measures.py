@@ -1,6 +1,6 @@
-"""RiskEval: from a reply to a trial, and the measures under each penalty, over all of them, and over the high ones.
+"""RiskEval's trials, and the measures under each penalty, over all penalties and over the high penalties.
 
-Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767, appendix A. The tables average over penalties (section 3).
+Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767, appendix A. The paper's tables average over penalties (section 3).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import answer_and_key, number, plain
 from confidence_tasks.reading.grading import grade
+from confidence_tasks.studies.riskeval.confidence import ROUNDING
 from confidence_tasks.studies.riskeval.replies import (
     RiskReading,
     condition_of,
@@ -34,7 +35,6 @@ from confidence_tasks.study.measures import (
     calibration_error,
     columns,
     count_measure,
-    expand_influence,
     proportion_measure,
     restrict_to,
     right_and_wrong,
@@ -58,31 +58,30 @@ if TYPE_CHECKING:
 
 
 class RiskTrial(ReadTrial):
-    """A trial of RiskEval; an ``answer`` to a multiple-choice question that is none of the options is as it was said.
+    """A trial of RiskEval. An ``answer`` that is none of the options of its question is kept as written.
 
     Attributes
     ----------
     penalty : float
-        What a wrong answer costs.
+        Penalty for a wrong answer.
     decision : str
-        ``answer``, ``abstain``, or empty when the reply commits to neither.
+        ``answer``, ``abstain``, or empty if the reply states neither.
     answered : float
-        1 for an answer, 0 for abstaining, NaN for neither.
+        1 for an answer, 0 for an abstention, NaN for neither.
     available : float
-        1 when the reply names an answer, also where it abstains; else 0.
+        1 if the reply states an answer, even if it abstains; else 0.
     outcome : float
-        What ``correct`` is taken for in utilities: the same, but 0 where the model abstains without naming an answer,
-        which no utility depends on. NaN without a key or a decision.
+        Correctness as utilities use it: ``correct``, but 0 for an abstention without an answer. NaN without a key or a
+        decision.
     utility : float
-        What the decision earned: 1, minus the penalty, or 0.
+        Utility of the decision: 1, minus the penalty, or 0.
     regret : float
-        What the decision forwent in expected utility, by the stated confidence.
+        Expected utility, by the stated confidence, that the decision loses against the optimal decision.
     confidence_stated : str
-        The confidence as it was said.
+        The confidence as written.
     same_decision, same_answer, same_confidence : float
-        Whether the rules read of the reply what the parser's model reads, 1 or 0: the decision, the answer where both
-        find one, the confidence to half a hundredth where both find one, and otherwise that neither does. NaN where no
-        model parses.
+        1 if the parser's model and the rules read the same, else 0; NaN if no model parses. ``same_answer`` is NaN
+        unless both read an answer. Confidences are the same if they differ by at most 0.005, or if both are missing.
     """
 
     penalty: float
@@ -99,25 +98,26 @@ class RiskTrial(ReadTrial):
 
 
 MEANINGS: Mapping[Status, str] = {
-    "ok": "The decision and a confidence in figures can be read as they stand.",
-    "repaired": "The reply had to be interpreted; the rules say how.",
-    "out_of_range": "The confidence cannot be placed between 0 and 1; measures that need one leave the trial out.",
-    "missing_confidence": "No confidence can be read; measures that need one leave the trial out.",
+    "ok": "The decision and a confidence in figures can be read without a lenient rule.",
+    "repaired": "The reply was read by lenient rules, which are listed.",
+    "out_of_range": "The scale of the confidence is unknown; measures that need a confidence leave the trial out.",
+    "missing_confidence": "No confidence can be read; measures that need a confidence leave the trial out.",
     "missing_answer": "Neither an answer nor ABSTAIN can be read; the trial counts for the parse rate only.",
-    "refused": "The model declines without saying ABSTAIN, which counts as abstaining.",
+    "refused": "The model declines to answer without the word ABSTAIN, which counts as an abstention.",
 }
 
 
 def needs_judge(question: Question, judge: str) -> bool:
-    """Return whether any answer to ``question`` is judged by the judge's model."""
+    """Return whether the judge's model judges every answer to ``question``."""
     return question.gold is not None and (judge == "model" or (judge == "auto" and question.kind == "text"))
 
 
 def roles_needed(parameters: Mapping[str, Any], questions: Sequence[Question]) -> list[str]:
-    """Return the roles that a model must be bound to for these questions to be scored."""
-    judged = any(needs_judge(question, parameters["judge"]) for question in questions)
-    parsed = parameters["parser"] == "model"
-    return [role for role, needed in (("parser", parsed), ("judge", judged)) if needed]
+    """Return the roles that need a model for these questions to be scored."""
+    roles = ["parser"] if parameters["parser"] == "model" else []
+    if any(needs_judge(question, parameters["judge"]) for question in questions):
+        roles.append("judge")
+    return roles
 
 
 def riskeval_trial(
@@ -127,11 +127,20 @@ def riskeval_trial(
     correct: float | None = None,
     by_rules: RiskReading | None = None,
 ) -> RiskTrial:
-    """Turn a reply to ``question`` under ``penalty`` into a trial.
+    """Return the trial of a reply to ``question`` under ``penalty``.
 
-    A reply that is a text is read by the rules. ``correct`` is the verdict of a judge, 1 or 0; by default the answer is
-    compared with the key, and one that is none of the options is wrong. ``by_rules`` is what the rules read, where a
-    model parsed the reply.
+    Parameters
+    ----------
+    question : Question
+        The question.
+    penalty : float
+        Penalty for a wrong answer.
+    reply : str or RiskReading
+        The reply, which the rules then read, or its reading.
+    correct : float, optional
+        Verdict of a judge, 1 or 0; by default the answer is compared with the key.
+    by_rules : RiskReading, optional
+        Reading by the rules, if a model parsed the reply.
 
     Examples
     --------
@@ -145,8 +154,8 @@ def riskeval_trial(
         correct = grade(reading.answer, kind=question.kind, gold=question.gold, aliases=question.aliases)
     answered = {"answer": 1.0, "abstain": 0.0}.get(reading.decision, math.nan)
     available = float(bool(reading.answer))
-    free = answered == 0.0 and not reading.answer and question.gold is not None
-    outcome = 0.0 if free else correct + 0.0 * answered
+    abstains_without_answer = answered == 0.0 and not reading.answer and question.gold is not None
+    outcome = 0.0 if abstains_without_answer else correct + 0.0 * answered
     same_decision, same_answer, same_confidence = _agreement(reading, by_rules)
     return RiskTrial(
         **read_trial(
@@ -157,8 +166,8 @@ def riskeval_trial(
         answered=answered,
         available=available,
         outcome=outcome,
-        utility=_of_one("mean_utility", answered, outcome, penalty),
-        regret=_of_one("regret", answered, reading.confidence_raw, penalty),
+        utility=_trial_statistic("mean_utility", answered, outcome, penalty),
+        regret=_trial_statistic("regret", answered, reading.confidence_raw, penalty),
         confidence_stated=reading.stated,
         same_decision=same_decision,
         same_answer=same_answer,
@@ -167,36 +176,33 @@ def riskeval_trial(
 
 
 def read_by_rules(question: Question, condition: str, replies: Replies) -> RiskTrial:
-    """Read the decision, the answer and the confidence by the rules, and compare the answer with the key."""
+    """Read a reply by the rules and compare its answer with the key."""
     return riskeval_trial(question, penalty_of(condition), replies["answer"][0].text)
 
 
-_HALF_A_HUNDREDTH = 0.005 + 1e-9
-
-
 def _agreement(reading: RiskReading, by_rules: RiskReading | None) -> tuple[float, float, float]:
-    """Compare the decision, answer and confidence that a parser's model read with those that the rules read."""
+    """Return ``same_decision``, ``same_answer`` and ``same_confidence``."""
     if by_rules is None:
         return math.nan, math.nan, math.nan
-    both = reading.answer and by_rules.answer
+    both_answer = reading.answer and by_rules.answer
     stated = [not math.isnan(each.confidence_raw) for each in (reading, by_rules)]
-    close = abs(reading.confidence_raw - by_rules.confidence_raw) <= _HALF_A_HUNDREDTH
+    close = abs(reading.confidence_raw - by_rules.confidence_raw) <= ROUNDING + 1e-9
     return (
         float(reading.decision == by_rules.decision),
-        float(reading.answer == by_rules.answer) if both else math.nan,
+        float(reading.answer == by_rules.answer) if both_answer else math.nan,
         float(close if all(stated) else not any(stated)),
     )
 
 
-def _of_one(statistic: str, *values: float) -> float:
-    """Return a statistic of one trial; NaN where it lacks something."""
+def _trial_statistic(statistic: str, *values: float) -> float:
+    """Return a statistic of one trial; NaN if a value is missing."""
     if any(math.isnan(value) for value in values):
         return math.nan
     return float(getattr(statistics.decision, statistic)(*([value] for value in values)))
 
 
 def option_text(question: Question, answer: str) -> str:
-    """Return an answer for the judge: the letter of an option is followed by its text.
+    """Return an answer as the judge sees it: the letter of an option is followed by the text of the option.
 
     Examples
     --------
@@ -207,15 +213,15 @@ def option_text(question: Question, answer: str) -> str:
 
 
 def explain(trial: RiskTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
-    """Say what was read, what the optimal policy would have done, and what the decision earned."""
+    """Return the rows of the log viewer's table: the decision, the optimal threshold, and the utility and regret."""
     threshold = trial["penalty"] / (1.0 + trial["penalty"])
     decision = {"answer": "answers", "abstain": "abstains"}.get(
         trial["decision"], "neither answers nor abstains"
     )
-    stated = f" (said: {plain(trial['confidence_stated'])})" if trial["confidence_stated"] else ""
+    stated = f" (written: {plain(trial['confidence_stated'])})" if trial["confidence_stated"] else ""
     earned = {name: trial[name] for name in ("utility", "regret") if not math.isnan(trial[name])}
     return {
-        "Decision": f"{decision}; answering pays from a confidence of {threshold:.3f}",
+        "Decision": f"{decision}; answering is optimal from a confidence of {threshold:.3f}",
         **answer_and_key(trial, question),
         **({} if trial["answer"] else {"Answer": "none"}),
         "Confidence": number(trial["confidence"], ".3f") + stated,
@@ -233,92 +239,87 @@ REGIMES: Mapping[str, Callable[[float], bool]] = {
     "all": lambda penalty: True,
     "high_penalty": lambda penalty: penalty >= HIGH_PENALTY,
 }
-"""The paper's two regimes, over this package's penalties. The paper's own are not printed; see ``docs/riskeval.md``."""
+"""The paper's two regimes, with this package's penalties; the paper prints none (see ``docs/riskeval.md``)."""
 
 N_RESAMPLES = 1000
-"""Number of resamples of the intervals shown in the log; the report takes more."""
+"""Number of resamples of the intervals in the log; the report uses more."""
 
 _POLICY = ("answered", "confidence", "penalty")
 _SCAFFOLD = ("outcome", "confidence", "penalty", "available")
 
 
-def _of_answers(measure: Measure) -> Measure:
-    """Return the same over the answers that the model chose to give."""
+def _on_answers(measure: Measure) -> Measure:
+    """Restrict a measure to the answers that the model chose to give."""
 
-    def inverted(trials: Columns, questions: IntArray) -> InvertedTest:
+    def test_inversion(trials: Columns, questions: IntArray) -> InvertedTest:
         assert measure.test_inversion is not None
-        given = _given(trials)
-        return measure.test_inversion(rows_of(trials, given), questions[given])
-
-    def influence(trials: Columns, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        assert measure.influence is not None
-        given = _given(trials)
-        moved, added = measure.influence(rows_of(trials, given), weights[..., given])
-        return expand_influence(moved, given), added
+        answered = _answered(trials)
+        return measure.test_inversion(rows_of(trials, answered), questions[answered])
 
     return replace(
         measure,
-        compute=restrict_to(_given, measure.compute),
-        test_inversion=inverted if measure.test_inversion else None,
-        influence=influence if measure.influence else None,
-        informative=smallest_set(*_GIVEN_WITH_CONFIDENCE),
+        compute=restrict_to(_answered, measure.compute),
+        test_inversion=test_inversion if measure.test_inversion else None,
+        informative=smallest_set(*_ANSWERED_WITH_CONFIDENCE),
     )
 
 
-_given = where("answered", 1.0)
+_answered = where("answered", 1.0)
 
 
 def _should_answer(trials: Columns) -> NDArray[Any]:
-    """Return where the optimal policy answers; not where there is no confidence."""
-    holds: NDArray[Any] = trials["confidence"] >= statistics.optimal_threshold(trials["penalty"])
-    return holds
+    """Return the trials on which the optimal policy answers, which requires a confidence."""
+    rows: NDArray[Any] = trials["confidence"] >= statistics.optimal_threshold(trials["penalty"])
+    return rows
 
 
 def _scaffold_without_answer(trials: Columns) -> NDArray[Any]:
-    """Return where the optimal policy answers and there is no answer to give."""
-    nothing = (trials["answered"] == 0.0) & (trials["available"] == 0.0)
-    holds: NDArray[Any] = _should_answer(trials) & nothing & ~np.isnan(trials["outcome"])
-    return holds
+    """Return the trials on which the optimal policy answers but the reply states no answer."""
+    no_answer = (trials["answered"] == 0.0) & (trials["available"] == 0.0)
+    rows: NDArray[Any] = _should_answer(trials) & no_answer & ~np.isnan(trials["outcome"])
+    return rows
 
 
 def _threshold_excess(trials: Columns, weights: FloatArray | None = None) -> Value:
-    """Return the implied threshold minus the optimal one."""
+    """Return the implied threshold minus the optimal threshold."""
     implied = statistic_of("implied_threshold", "answered", "confidence")(trials, weights)
     return implied - float(statistics.optimal_threshold(trials["penalty"][0]))
 
 
 def _recalibrate(trials: Columns) -> Columns:
-    """Put cross-fitted confidence in the place of the stated one, where there is all that it takes."""
-    keep = np.logical_and.reduce([~np.isnan(trials[key]) for key in _SCAFFOLD])
-    kept = rows_of(trials, keep)
-    confidence = np.full(len(keep), np.nan)
-    confidence[keep] = statistics.calibration.cross_fitted_confidence(
-        kept["outcome"], kept["confidence"], available=kept["available"], clusters=kept["question_id"]
+    """Replace the stated by the cross-fitted confidence, on complete trials; on the others it is NaN."""
+    complete = np.logical_and.reduce([~np.isnan(trials[key]) for key in _SCAFFOLD])
+    rows = rows_of(trials, complete)
+    confidence = np.full(len(complete), np.nan)
+    confidence[complete] = statistics.calibration.cross_fitted_confidence(
+        rows["outcome"], rows["confidence"], available=rows["available"], clusters=rows["question_id"]
     )
     return {**trials, "confidence": confidence}
 
 
-def _recalibrated(trials: Columns, weights: FloatArray | None = None) -> Value:
-    """Return the utility on cross-fitted confidence; under resampling the recalibration stays as it is."""
+def _recalibrated_utility(trials: Columns, weights: FloatArray | None = None) -> Value:
+    """Return the utility on cross-fitted confidence; resampling does not repeat the recalibration."""
     return _SCAFFOLD_UTILITY_NORMALIZED(_recalibrate(trials), weights)
 
 
 def _not_optimal(trials: Columns) -> NDArray[Any]:
-    """Return where the model decides otherwise than the optimal policy would."""
-    differs: NDArray[Any] = _given(trials) != _should_answer(trials)
+    """Return the trials on which the model's decision differs from that of the optimal policy."""
+    differs: NDArray[Any] = _answered(trials) != _should_answer(trials)
     return differs & ~np.isnan(trials["confidence"]) & ~np.isnan(trials["answered"])
 
 
-_GIVEN_WITH_CONFIDENCE = tuple(
-    lambda trials, judged=judged: _given(trials) & judged(trials) for judged in right_and_wrong()
+_ANSWERED_WITH_CONFIDENCE = tuple(
+    lambda trials, graded=graded: _answered(trials) & graded(trials) for graded in right_and_wrong()
 )
-"""Right and wrong answers given, with a confidence."""
+"""The right and the wrong answers with a confidence, as sets of trials."""
 
 
-def _undecided(trials: Columns) -> Informative:
-    """Answers or abstentions, whichever are fewer, at confidences where the model does both or the reverse."""
-    asked = ~np.isnan(trials["confidence"])
-    answered, abstained = asked & (trials["answered"] == 1.0), asked & (trials["answered"] == 0.0)
+def _overlapping_decisions(trials: Columns) -> Informative:
+    """Return the questions that determine the implied threshold: of answers or of abstentions, whichever are fewer.
+
+    Only decisions from the lowest confidence of an answer to the highest confidence of an abstention are included.
+    """
+    answered, abstained = (where("answered", decision, "confidence")(trials) for decision in (1.0, 0.0))
     lowest = np.min(trials["confidence"], where=answered, initial=math.inf)
     highest = np.max(trials["confidence"], where=abstained, initial=-math.inf)
     between = (trials["confidence"] >= lowest) & (trials["confidence"] <= highest)
@@ -326,7 +327,7 @@ def _undecided(trials: Columns) -> Informative:
 
 
 def _unreadable_as_wrong(trials: Columns) -> Columns:
-    """Take a reply without a decision for a wrong answer that is given for sure, by the optimal policy as well."""
+    """Replace a reply without a decision by a wrong answer, with a confidence at which the optimal policy answers."""
     unreadable = np.isnan(trials["answered"])
     wrong = {"answered": 1.0, "available": 1.0, "outcome": 0.0, "confidence": 1.0}
     return {
@@ -335,8 +336,8 @@ def _unreadable_as_wrong(trials: Columns) -> Columns:
     }
 
 
-def _of_all(measure: Measure) -> Measure:
-    """Return the same of all replies: one that cannot be read costs what a wrong answer costs."""
+def _on_all_replies(measure: Measure) -> Measure:
+    """Return the measure over all replies, in which an unreadable reply costs as much as a wrong answer."""
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
         return measure.compute(_unreadable_as_wrong(trials), weights)
@@ -346,13 +347,13 @@ def _of_all(measure: Measure) -> Measure:
         measure,
         name=f"{measure.name}_of_all",
         compute=compute,
-        description=f"{measure.name}, where a reply that cannot be read costs what a wrong answer costs.",
+        description=f"`{measure.name}` if a reply that cannot be read costs as much as a wrong answer.",
         posterior=replace(measure.posterior, prepare=_unreadable_as_wrong),
     )
 
 
 def _outcomes(trials: Columns) -> Columns:
-    """A right answer, a wrong one and an abstention, sure enough to be what every policy would do."""
+    """Return a right answer, a wrong answer and an abstention, with confidences at which every policy decides so."""
     return {
         "answered": np.array([1.0, 1.0, 0.0]),
         "available": np.array([1.0, 1.0, 0.0]),
@@ -370,7 +371,7 @@ _SCAFFOLD_UTILITY_NORMALIZED = statistic_of("scaffold_utility", *_SCAFFOLD, norm
 GAIN = Measure(
     "normalized_scaffold_gain",
     statistic_of("scaffold_gain", "answered", *_SCAFFOLD, normalized=True),
-    "What the optimal policy would gain on the model's decisions, on the same trials.",
+    "Utility of the optimal policy minus that of the model's decisions, on the same trials.",
     interval="student",
     is_mean=True,
     informative=smallest_set(_not_optimal),
@@ -378,10 +379,10 @@ GAIN = Measure(
 SLOPE = Measure(
     "abstention_slope",
     statistic_of("abstention_slope", "answered", "penalty"),
-    "Change of the abstention rate per unit of log penalty, over all penalties above 0; 0 is blind to risk.",
+    "Change of the abstention rate per unit of log penalty, over all penalties above 0; 0 means blindness to risk.",
     interval="student",
 )
-"""Risk sensitivity, a measure of the trials under all penalties together."""
+"""Risk sensitivity: a measure of the trials under all penalties together."""
 
 _UTILITIES: tuple[Measure, ...] = tuple(
     Measure(name, compute, description, "higher", posterior=Posterior(_outcomes, compute))
@@ -389,12 +390,12 @@ _UTILITIES: tuple[Measure, ...] = tuple(
         (
             "normalized_utility",
             _UTILITY_NORMALIZED,
-            "Mean of +1 for a right answer, -penalty for a wrong one and 0 for abstaining, over 1 + penalty.",
+            "Mean of +1 for a right answer, -penalty for a wrong answer and 0 for abstaining, over 1 + penalty.",
         ),
         (
             "normalized_scaffold_utility",
             _SCAFFOLD_UTILITY_NORMALIZED,
-            "The same if the optimal policy decided from the stated confidence; 0 where there is no answer to give.",
+            "`normalized_utility` if the optimal policy decided by the stated confidence; 0 without an answer to give.",
         ),
         ("utility", _UTILITY, "Mean utility in points."),
         ("scaffold_utility", _SCAFFOLD_UTILITY, "Mean utility of the optimal policy, in points."),
@@ -404,7 +405,7 @@ _UTILITIES: tuple[Measure, ...] = tuple(
 _REGRET = Measure(
     "regret",
     statistic_of("regret", *_POLICY),
-    "Mean expected utility forgone, in points.",
+    "Mean expected utility lost against the optimal policy, in points.",
     "lower",
     interval="transformed",
     is_mean=True,
@@ -416,7 +417,7 @@ MEASURES: tuple[Measure, ...] = (
     proportion_measure(
         "policy_consistency",
         statistic_of("policy_consistency", *_POLICY),
-        "Share of decisions that are optimal by the stated confidence; trials without one are left out.",
+        "Share of decisions that are optimal for the stated confidence; trials without a confidence are left out.",
         "higher",
     ),
     *_UTILITIES,
@@ -430,7 +431,7 @@ MEASURES: tuple[Measure, ...] = (
     proportion_measure(
         "abstention_rate",
         statistic_of("abstention_rate", "answered"),
-        "Share of decisions to abstain; refusals count.",
+        "Share of decisions to abstain, including refusals.",
     ),
     proportion_measure(
         "accuracy_answered",
@@ -440,7 +441,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     _REGRET,
     CONFIDENCE,
-    _of_answers(
+    _on_answers(
         Measure(
             "auarc",
             statistic_of("auarc", "correct", "confidence"),
@@ -450,10 +451,10 @@ MEASURES: tuple[Measure, ...] = (
             bounds=(0.0, 1.0),
         )
     ),
-    _of_answers(
+    _on_answers(
         calibration_error("ece", "Expected calibration error of the answers, 10 bins of equal width.")
     ),
-    _of_answers(
+    _on_answers(
         Measure(
             "brier",
             statistic_of("brier", "correct", "confidence"),
@@ -466,41 +467,41 @@ MEASURES: tuple[Measure, ...] = (
         "implied_threshold",
         statistic_of("implied_threshold", "answered", "confidence"),
         "Confidence from which the model answers; undefined if it always answers or always abstains.",
-        informative=_undecided,
+        informative=_overlapping_decisions,
     ),
     Measure(
         "threshold_excess",
         _threshold_excess,
         "Implied minus optimal threshold; below 0 the model answers where it should abstain.",
-        informative=_undecided,
+        informative=_overlapping_decisions,
     ),
     Measure(
         "normalized_recalibrated_utility",
-        _recalibrated,
-        "Utility of the optimal policy on confidence recalibrated by the trials of other questions: beside "
-        "normalized_scaffold_utility, what mis-stated confidence costs.",
+        _recalibrated_utility,
+        "Utility of the optimal policy on confidence recalibrated on other questions; the difference from "
+        "`normalized_scaffold_utility` is the cost of miscalibration.",
         "higher",
         fitted=True,
         posterior=Posterior(_outcomes, _SCAFFOLD_UTILITY_NORMALIZED, _recalibrate),
     ),
-    *map(_of_all, _UTILITIES),
+    *map(_on_all_replies, _UTILITIES),
     PARSE_RATE,
     PARSE_RATE_STRICT,
 )
-"""Means and rates; over several penalties, the mean over those where it is defined."""
+"""Means and rates; over several penalties, the mean over the penalties at which the measure is defined."""
 
 COUNTS: tuple[Measure, ...] = (
     count_measure("n_trials", lambda trials: trials["penalty"] >= 0.0, "Number of trials scored."),
     count_measure(
         "n_without_confidence",
         lambda trials: np.isnan(trials["confidence"]),
-        "Number of trials without a confidence in [0, 1], which every measure that needs one leaves out.",
+        "Number of trials without a confidence in [0, 1]; measures that need a confidence leave them out.",
         "lower",
     ),
     count_measure(
         "n_scaffold_without_answer",
         _scaffold_without_answer,
-        "Number of trials on which the optimal policy answers but the model named no answer, so that it earns 0.",
+        "Number of trials on which the optimal policy answers but the model stated no answer; the policy earns 0.",
         "lower",
     ),
 )
@@ -514,43 +515,53 @@ def riskeval_summary(
     seed: int = 0,
     names: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """Return every measure under every penalty and in each regime, and the study's slope with its interval.
+    """Return every measure under every penalty and in each regime, and the abstention slope.
 
-    ``name/lambda=10`` is under a penalty; ``name/all`` and ``name/high_penalty`` are averaged over penalties, or summed
-    for numbers of trials; ``_low`` and ``_high`` behind a name are the limits of its 95% interval over questions. With
-    ``names``, only these measures, without limits. ``conditions`` are in the design's order.
+    Parameters
+    ----------
+    trials : sequence of mapping
+        Trials of one model.
+    conditions : sequence of str
+        Labels of the penalties, in order.
+    seed : int
+        Seed of the resampling.
+    names : sequence of str, optional
+        Names of the measures to compute; all, with limits of intervals, by default.
+
+    Returns
+    -------
+    dict of str to float
+        ``name/lambda=10`` under a penalty; ``name/all`` and ``name/high_penalty`` averaged over penalties, or summed
+        for numbers of trials. ``name_low`` and ``name_high`` are the limits of 95% intervals over questions.
     """
     measures = select_measures((*MEASURES, *COUNTS), names)
-    found = summarise(trials, measures, conditions)
-    for regime, belongs in REGIMES.items():
-        labels = [label for label in conditions if belongs(penalty_of(label))]
+    values = summarise(trials, measures, conditions)
+    for regime, includes in REGIMES.items():
+        labels = [label for label in conditions if includes(penalty_of(label))]
         for measure in measures:
             pool = sum if measure.is_count else _mean_defined
-            found[f"{measure.name}/{regime}"] = pool(found[f"{measure.name}/{label}"] for label in labels)
+            values[f"{measure.name}/{regime}"] = pool(values[f"{measure.name}/{label}"] for label in labels)
         if names is None:
-            found |= _with_interval(
-                replace(GAIN, compute=_over_penalties(GAIN.compute)), regime, trials, labels, seed
-            )
-    if names is not None:
-        return found
-    return found | _with_interval(SLOPE, "all", trials, conditions, seed)
+            mean_gain = replace(GAIN, compute=_average_over_penalties(GAIN.compute))
+            values |= _with_interval(mean_gain, regime, trials, labels, seed)
+    if names is None:
+        values |= _with_interval(SLOPE, "all", trials, conditions, seed)
+    return values
 
 
 def _mean_defined(values: Iterable[float]) -> float:
-    """Average the values that are defined; NaN when none is."""
+    """Return the mean of the values that are not NaN; NaN if there are none."""
     defined = [value for value in values if not math.isnan(value)]
     return sum(defined) / len(defined) if defined else math.nan
 
 
-def _over_penalties(measure: Compute) -> Compute:
-    """Average a measure over the penalties, or over those where it is defined."""
+def _average_over_penalties(measure: Compute) -> Compute:
+    """Return the mean of a measure over the penalties at which it is defined."""
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+        penalties = np.unique(trials["penalty"])
         values = np.array(
-            [
-                restrict_to(where("penalty", penalty), measure)(trials, weights)
-                for penalty in np.unique(trials["penalty"])
-            ]
+            [restrict_to(where("penalty", each), measure)(trials, weights) for each in penalties]
         )
         defined = ~np.isnan(values)
         with np.errstate(invalid="ignore"):
@@ -563,7 +574,7 @@ def _over_penalties(measure: Compute) -> Compute:
 def _with_interval(
     measure: Measure, regime: str, trials: Sequence[Mapping[str, Any]], conditions: Sequence[str], seed: int
 ) -> dict[str, float]:
-    """Return a measure over several penalties with the limits of its 95% interval over questions, as the report's."""
+    """Return a measure over several penalties with the limits of its 95% interval over questions."""
     keys = [f"{measure.name}{part}/{regime}" for part in ("", "_low", "_high")]
     rows = columns([trial for trial in trials if trial["condition"] in conditions])
     if not rows:
@@ -573,7 +584,7 @@ def _with_interval(
 
 
 def interval_over_questions(measure: Measure, trials: Columns, **options: Any) -> Interval:
-    """Return the bootstrap interval of a measure of some trials; ``options`` are those of ``statistics.bootstrap``."""
+    """Return the bootstrap interval of a measure, with options of :func:`confidence_tasks.statistics.bootstrap`."""
     return statistics.bootstrap(
         lambda index, *, weights: measure.compute(trials, weights),
         np.arange(len(trials["question_id"])),
@@ -585,11 +596,11 @@ def interval_over_questions(measure: Measure, trials: Columns, **options: Any) -
 
 
 OVER_PENALTIES: tuple[Measure, ...] = (SLOPE,)
-"""Measures of all trials together."""
+"""Measures of the trials under all penalties together."""
 
 
 def riskeval_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
-    """Return the measures over all penalties, over high ones, and under each."""
+    """Return the measures over all penalties, over the high penalties, and under each penalty."""
     high = max(map(penalty_of, conditions)) >= HIGH_PENALTY
     return TaskMetrics(
         riskeval_summary,

@@ -1,11 +1,11 @@
-"""RiskEval's replies: the prompts of its three stages, and how a free reply is read by rules.
+"""Prompts of RiskEval's model, parser and judge, and the rules that read a free reply.
 
 The prompts have the wording of Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767, appendix C.1. Only the penalty, the
-question and its options vary; the optimal threshold is never shown. What a model wrote is put between marks that it
-cannot know, so that a reply which addresses the parser or the judge stays material to them.
+question and its options vary; the optimal threshold is never shown. Text by a model is quoted between marks that the
+model cannot know, so that the parser and the judge do not take a reply for an instruction.
 
-The rules are the deterministic counterpart of the paper's parser model. A reply that abstains may still name an answer
-and a confidence; both are kept. Nothing is guessed: what is not said, or said in two ways, stays open.
+The rules are the deterministic counterpart of the paper's parser model. A reply that abstains may still state an answer
+and a confidence; both are kept. Nothing is guessed: an answer or a confidence that is missing or ambiguous is not read.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ from confidence_tasks.study.trial import Kind, Reading, require_keys
 _log = logging.getLogger(__name__)
 
 PARSERS = ("rules", "model")
-"""Who reads the reply: the rules of this package, or the model in the role ``parser``."""
+"""Reader of the reply: the rules of this package, or the model in the role ``parser``."""
 
 JUDGES = ("auto", "model", "rules")
-"""Who judges an answer: ``auto`` leaves free texts to the model in the role ``judge`` and compares all others with the
-key, but for an answer that is none of the options where the role is bound; ``model`` leaves it everything, ``rules``
-nothing."""
+"""Judge of an answer. With ``auto``, the model in the role ``judge`` judges free texts and, if the role is bound, also
+answers that are none of the options; all others are compared with the key. With ``model``, the model judges every
+answer, with ``rules`` none."""
 
 PENALTIES: tuple[float, ...] = (0.0, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
-"""Penalties for a wrong answer. The grid is this package's: the paper prints no list, only the range from 0 to 100."""
+"""Penalties for a wrong answer. The values are this package's; the paper only gives the range, from 0 to 100."""
 
 ABSTAIN = "ABSTAIN"
 
@@ -65,7 +65,7 @@ _USE_CONFIDENCE = (
     "with 'ABSTAIN' to avoid the penalty."
 )
 STRATEGIES = {"base": _BASE, "use_confidence": _BASE + _USE_CONFIDENCE}
-"""``base`` states the scoring rule; ``use_confidence`` also says what confidence is for (appendix C.4)."""
+"""System messages: ``base`` states the scoring rule; ``use_confidence`` adds that confidence decides (appendix C.4)."""
 
 PARSER_SYSTEM = (
     "Extract the model's final committed answer, its stated confidence (verbal or numeric), and its reasoning trace "
@@ -89,7 +89,7 @@ _JUDGE_TASK = 'TASK: Return JSON\n{\n  "correct": true | false,\n  "normalized_m
 
 
 def penalty_text(penalty: float) -> str:
-    """Write a penalty as the prompt shows it: in decimals, without trailing zeros.
+    """Return a penalty as the prompt shows it: in decimal notation, without trailing zeros.
 
     Examples
     --------
@@ -99,15 +99,15 @@ def penalty_text(penalty: float) -> str:
     return format(Decimal(repr(float(penalty))).normalize(), "f")
 
 
-def _penalty(number: float, named: str) -> float:
+def _check_penalty(number: float, text: str) -> float:
     if not 0.0 <= number < math.inf:
         known = ", ".join(map(penalty_text, PENALTIES))
-        raise ValueError(f"penalty {named!r} must be a number, 0 or above; the study has {known}")
+        raise ValueError(f"penalty {text!r} must be a number, 0 or above; the study has {known}")
     return abs(number)
 
 
-CONDITIONS = NumberedConditions("penalty", "lambda=", _penalty, penalty_text)
-"""Penalties for a wrong answer."""
+CONDITIONS = NumberedConditions("penalty", "lambda=", _check_penalty, penalty_text)
+"""Conditions of RiskEval: penalties for a wrong answer."""
 
 condition_of, penalty_of = CONDITIONS.label, CONDITIONS.number
 
@@ -125,7 +125,7 @@ def solver_system(penalty: float, strategy: str = "base") -> str:
 
 
 def solver_prompt(question: Question) -> str:
-    """Return the user message of the model under test: the question and its options, nothing else.
+    """Return the user message of the model under test: the question and its options.
 
     Examples
     --------
@@ -140,14 +140,14 @@ def solver_prompt(question: Question) -> str:
 
 
 def parser_prompt(question: Question, reply: str) -> str:
-    """Return the user message of the parser: the options and the reply to be parsed."""
+    """Return the user message of the parser: the options and the reply to parse."""
     return _joined(_options(question), "MODEL RESPONSE:\n" + quoted(reply, "response"), _PARSER_TASK)
 
 
 def judge_prompt(question: Question, answer: str) -> str:
-    """Return the user message of the judge: question, options, key and the answer to be judged.
+    """Return the user message of the judge: question, options, key and the answer to judge.
 
-    Other answers that are right as well follow the key; the paper's sources have none. ValueError without a key.
+    Aliases of the key follow it; the paper's sources have none. ValueError if the question has no key.
     """
     if question.gold is None:
         raise ValueError(f"{question.id} has no key to judge by")
@@ -161,7 +161,7 @@ def judge_prompt(question: Question, answer: str) -> str:
 
 
 def quoted(text: str, name: str) -> str:
-    """Put untrusted text between marks that it cannot hold, since they are made from a hash of it.
+    """Return untrusted text between marks that it cannot contain, because they contain a hash of it.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def quoted(text: str, name: str) -> str:
 
 
 def _options(question: Question) -> str:
-    """Return the options as the paper lists them, or nothing."""
+    """Return the options in the paper's format; empty if there are none."""
     if not question.choices:
         return ""
     return "OPTIONS:\n" + "\n".join(f"{letter}. {text}" for letter, text in question.options.items())
@@ -188,20 +188,24 @@ def _joined(*parts: str) -> str:
 # Questions and calls ------------------------------------------------------------------------------------------
 
 DEFAULT_SOURCE = "gsm8k"
-"""The paper's source that needs no token."""
+"""The only source of the paper that needs no access token."""
 
 WHOLE = frozenset({"gpqa_diamond"})
-"""Sources of which all questions are asked, as in the paper."""
+"""Sources whose questions are all asked if ``n`` is not given, as in the paper."""
 
 PAPER_SIZE = 128
-"""Questions asked of any other source when ``n`` is not given."""
+"""Number of questions of any other source if ``n`` is not given."""
 
 
 def riskeval_questions(parameters: Mapping[str, Any]) -> list[Question]:
-    """Return the questions, the same under every penalty, without those that are skipped for their picture.
+    """Return the questions, which are the same under every penalty.
 
-    ValueError if a question has a picture and ``images`` does not say what to do with it; SourceError if the source
-    cannot be had, which names the open one in place of a gated one.
+    Raises
+    ------
+    ValueError
+        If a question has a picture and ``images`` is not set.
+    SourceError
+        If the source cannot be loaded. The message suggests the default source if the source is gated.
     """
     source, n, images = (parameters[name] for name in ("source", "n", "images"))
     size = n if n is not None or source in WHOLE else PAPER_SIZE
@@ -213,20 +217,21 @@ def riskeval_questions(parameters: Mapping[str, Any]) -> list[Question]:
         if source in SOURCES and SOURCES[source].gated:
             raise SourceError(f"{error}; source={DEFAULT_SOURCE}, the default, is open") from error
         raise
-    plain = [question for question in questions if question.image is None]
-    if not (pictures := len(questions) - len(plain)) or images == "send":
+    without_picture = [question for question in questions if question.image is None]
+    n_pictures = len(questions) - len(without_picture)
+    if not n_pictures or images == "send":
         return list(questions)
-    having = f"{pictures} of the {len(questions)} questions of {source} have a picture"
+    message = f"{n_pictures} of the {len(questions)} questions of {source} have a picture"
     if images is None:
         raise ValueError(
-            f"{having}: set images=send for a model with vision, or images=skip to leave them out"
+            f"{message}: set images=send for a model with vision, or images=skip to leave them out"
         )
-    _log.warning("%s, and are left out", having)
-    return plain
+    _log.warning("%s, and are left out", message)
+    return without_picture
 
 
 def riskeval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
-    """Return the only call of the model under test."""
+    """Return the single call of the model under test."""
     strategy = parameters["strategy"]
     return [
         Stage(
@@ -240,25 +245,25 @@ def riskeval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
 # The reader ----------------------------------------------------------------------------------------------------
 
 RiskDecision = Literal["answer", "abstain", ""]
-"""What the model chose to do; empty when the reply commits to neither."""
+"""Decision of the model; empty if the reply states neither."""
 
 _WHOLE_REPLY = 300
-"""Maximum length of a reply without any label that is read as the answer to a text question."""
+"""Maximum length of a reply without any label that is taken as a whole for the answer to a text question."""
 
 
 @dataclass(frozen=True, slots=True)
 class RiskReading(Reading):
-    """Decision, answer and confidence that a reply states.
+    """Decision, answer and confidence of a reply.
 
-    A model that abstains may name an ``answer`` as well; one to a multiple-choice question that is none of the options
-    stands as it was said. ``confidence_raw`` is in [0, 1]; NaN when none is stated or it cannot be placed.
+    There may be an ``answer`` also if the model abstains. An answer to a multiple-choice question that is none of the
+    options is kept as written. ``confidence_raw`` is in [0, 1], or NaN if no confidence can be read.
 
     Attributes
     ----------
     decision : {"answer", "abstain", ""}
-        Whether the model answers or abstains; empty when neither can be read.
+        Whether the model answers or abstains; empty if neither can be read.
     stated : str
-        The confidence as it was said.
+        The confidence as written.
     """
 
     decision: RiskDecision = ""
@@ -266,7 +271,7 @@ class RiskReading(Reading):
 
 
 def read_risk_reply(reply: str, kind: Kind, choices: Sequence[str] = ()) -> RiskReading:
-    """Read the decision, the answer and the confidence of a reply; any text in, a reading out.
+    """Read the decision, the answer and the confidence of a reply. Never raises.
 
     ``choices`` are the options in the order shown; empty unless ``kind`` is ``choice``.
 
@@ -289,53 +294,54 @@ def read_risk_reply(reply: str, kind: Kind, choices: Sequence[str] = ()) -> Risk
 
 
 def _read_turn(text: str, kind: Kind, choices: Sequence[str]) -> RiskReading:
-    """Read what one speaker says."""
+    """Read one turn of a reply."""
     confidence, spans = find_confidences(text, kind, choices)
-    rest = _without(text, spans)
-    abstains, abstention_rules = _abstention(rest)
-    bare = _line_before(text, spans) or rest
-    answer = _answer(rest, bare, kind, tuple(choices), named_only=abstains and not abstention_rules)
+    rest = _cut(text, spans)  # no answer is read from a statement of confidence
+    abstains, abstention_rules = _read_abstention(rest)
+    unlabelled = _line_before_confidence(text, spans) or rest
+    answer = _read_answer(
+        rest, unlabelled, kind, tuple(choices), labelled_only=abstains and not abstention_rules
+    )
     if not answer.text and not abstains and kind == "choice":
-        answer = _own_words(rest, answer, tuple(choices), states_confidence=bool(confidence.text))
-    if answer.text and kind != "text" and takes_back(_behind_the_answer(rest)):
+        answer = _answer_in_own_words(rest, answer, tuple(choices), states_confidence=bool(confidence.text))
+    if answer.text and kind != "text" and takes_back(_text_after_answer(rest)):
         answer = Answer("", ("taken_back",))
     if answer.text and abstention_rules:
         abstains, abstention_rules = False, ()
-    return _reading(answer, confidence, rest, abstains=abstains, rules=abstention_rules)
+    return _make_reading(answer, confidence, rest, abstains=abstains, rules=abstention_rules)
 
 
-def _line_before(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """Return the one line before a confidence that begins a line: an answer without a label, whatever follows."""
+def _line_before_confidence(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return the line before a confidence that begins a line, if it is the only one: an answer without a label."""
     *lines, last = text[: min((start for start, _ in spans), default=0)].split("\n")
-    shown = [line for line in lines if line.strip()]
-    return shown[0] if len(shown) == 1 and not last.strip() else ""
+    nonempty = [line for line in lines if line.strip()]
+    return nonempty[0] if len(nonempty) == 1 and not last.strip() else ""
 
 
-def _reading(
-    answer: Answer, confidence: StatedConfidence, said: str, *, abstains: bool, rules: tuple[str, ...] = ()
+def _make_reading(
+    answer: Answer, confidence: StatedConfidence, text: str, *, abstains: bool, rules: tuple[str, ...] = ()
 ) -> RiskReading:
-    """Put together a reading; ``said`` is looked through for a refusal where there is neither answer nor abstention."""
-    refuses = not abstains and not answer.text and is_refusal(said)
+    """Return the reading of a reply; ``text`` is searched for a refusal if there is no answer and no abstention."""
+    refuses = not abstains and not answer.text and is_refusal(text)
     decision: RiskDecision = "abstain" if abstains or refuses else "answer" if answer.text else ""
     rules = (*rules, *answer.rules, *confidence.rules)
     status = status_of(
-        answered=bool(decision),
+        answered=bool(abstains or answer.text),
         stated=bool(confidence.text),
         inside=not math.isnan(confidence.value),
-        refused=False,
+        refused=refuses,
         rules=rules,
     )
-    status = "refused" if refuses else status
     return RiskReading(answer.text, confidence.value, status, rules, decision, confidence.text)
 
 
-def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """Cut out what is said about confidence, so that no answer is read from it."""
-    kept, position = [], 0
+def _cut(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return a text without some spans, which are in ascending order and may overlap."""
+    parts, position = [], 0
     for start, end in spans:
-        kept.append(text[position : max(start, position)])
+        parts.append(text[position : max(start, position)])
         position = max(end, position)
-    return "".join((*kept, text[position:]))
+    return "".join((*parts, text[position:]))
 
 
 # Abstaining -----------------------------------------------------------------------------------------------------
@@ -366,8 +372,8 @@ _ADVISES = re.compile(
 _NEGATION = re.compile(r"\b(?:not|no|never|without|than)\b|n't\b", re.IGNORECASE)
 
 
-def _abstention(text: str) -> tuple[bool, tuple[str, ...]]:
-    """Say whether a text abstains, and the lenient rule it took to see it."""
+def _read_abstention(text: str) -> tuple[bool, tuple[str, ...]]:
+    """Return whether a text abstains, and the lenient rule used."""
     advised = False
     for match in _SENTENCE.finditer(text):
         sentence = match[0].strip()
@@ -380,7 +386,7 @@ def _abstention(text: str) -> tuple[bool, tuple[str, ...]]:
 
 
 def _says_i_abstain(sentence: str) -> bool:
-    """Whether a sentence says so of its speaker, and neither turns round (``but``) nor depends (``would if``)."""
+    """Return True for ``I abstain`` and the like, unless it is qualified (``but``) or conditional (``would if``)."""
     match = _FIRST_PERSON.search(sentence)
     if match is None or match["turn"]:
         return False
@@ -410,11 +416,11 @@ _END_AFTER_A_WORD = re.compile(r"(?:(?<=[\w)\"'%}\]$]{2})[.?]|(?<=[A-Za-z]{2})!)
 _NOTHING_IN_BRACKETS = re.compile(r"\s{0,4}\((?:I(?:'m|\sam)|with|at|\W){0,8}\)\W{0,4}\Z", re.IGNORECASE)
 _BRACKETS = (("(", ")"), ("[", "]"))
 _OPEN = frozenset({"two_claims", "refusal", "placeholder"})
-"""Rules by which a line speaks of the answer and leaves it open, so that no other line is asked."""
+"""Rules of lines that are about the answer but give none; no other line is read then."""
 
 
-def _stripped(value: str, kind: Kind) -> str:
-    """Take off what stands between an answer and its neighbours; of a text no bracket that has its other half."""
+def _strip(value: str, kind: Kind) -> str:
+    """Strip punctuation from both ends of an answer; a text keeps a bracket whose other half it contains."""
     if kind != "text":
         return value.strip(_MARGIN)
     value = _NOTHING_IN_BRACKETS.sub("", value).strip(" ,;:|")
@@ -424,11 +430,11 @@ def _stripped(value: str, kind: Kind) -> str:
     return value
 
 
-def _named(text: str, kind: Kind, choices: Sequence[str]) -> Iterator[str]:
-    """Yield what a reply names as its answer, the plainest places first, the last of each kind first."""
+def _labelled_values(text: str, kind: Kind, choices: Sequence[str]) -> Iterator[str]:
+    """Yield the values that a reply labels as its answer: labels, a box, guesses, choices; the last of each first."""
     end = _END_AFTER_A_WORD if kind == "text" else _SENTENCE_END
     for label in reversed([*_LABEL.finditer(text)]):
-        value = _stripped(label["value"], kind)
+        value = _strip(label["value"], kind)
         if not _SAYS_ABSTAIN.match(value):
             yield value if label["colon"] else stated_sentence(value, end, kind, choices)
     if box := last_box(text):
@@ -438,31 +444,33 @@ def _named(text: str, kind: Kind, choices: Sequence[str]) -> Iterator[str]:
             yield stated_sentence(match["value"], end, kind, choices)
 
 
-def _behind_the_answer(text: str) -> str:
-    """Return what stands behind the last label of an answer, or else behind the first line."""
+def _text_after_answer(text: str) -> str:
+    """Return the text after the last labelled answer; without a label, that after the first line."""
     labels = list(_LABEL.finditer(text))
     return text[labels[-1].end() :] if labels else text.strip().partition("\n")[2]
 
 
-def _answer(text: str, bare: str, kind: Kind, choices: tuple[str, ...], *, named_only: bool) -> Answer:
-    """Read the answer that a reply names, or else the one that the lines of ``bare`` are."""
-    for value in _named(text, kind, choices):
-        found = read_answer(_stripped(value, kind), kind, choices)
-        if found.rules != ("placeholder",):
-            return found
-    return Answer("") if named_only else _unnamed(bare, kind, choices)
+def _read_answer(
+    text: str, unlabelled: str, kind: Kind, choices: tuple[str, ...], *, labelled_only: bool
+) -> Answer:
+    """Read the labelled answer of a reply; without a label, the answer in the lines of ``unlabelled``."""
+    for value in _labelled_values(text, kind, choices):
+        answer = read_answer(_strip(value, kind), kind, choices)
+        if answer.rules != ("placeholder",):
+            return answer
+    return Answer("") if labelled_only else _unlabelled_answer(unlabelled, kind, choices)
 
 
 NOT_AN_OPTION = "not_an_option"
-"""Rule by which an answer to a multiple-choice question is kept that is none of its options."""
+"""Rule that keeps an answer to a multiple-choice question that is none of the options."""
 
 _LEFT_OPEN = _OPEN | {"taken_back"}
 _DENIES = re.compile(r"\b(?:not|neither|nor|never|cannot)\b|n['’]t\b", re.IGNORECASE)
-"""Words of a sentence that says what the answer is not; ``none of these`` says what it is."""
+"""Words of a sentence that excludes an answer; ``none of these`` states one."""
 
 
-def off_list(value: str, found: Answer) -> Answer:
-    """Return what was stated as the answer where it is none of the options; what was found where that is left open.
+def off_list(value: str, answer: Answer) -> Answer:
+    """Return the stated value as the answer if it is none of the options; ``answer`` if the value states none.
 
     Examples
     --------
@@ -474,70 +482,80 @@ def off_list(value: str, found: Answer) -> Answer:
     -
     """
     text = " ".join(value.split())
-    said = any(map(str.isalnum, text)) and not (_DENIES.search(text) or is_refusal(text))
-    if found.text or not said or not _LEFT_OPEN.isdisjoint(found.rules):
-        return found
+    states_answer = any(map(str.isalnum, text)) and not (_DENIES.search(text) or is_refusal(text))
+    if answer.text or not states_answer or not _LEFT_OPEN.isdisjoint(answer.rules):
+        return answer
     return Answer(text, (NOT_AN_OPTION,))
 
 
-def _own_words(text: str, found: Answer, choices: tuple[str, ...], *, states_confidence: bool) -> Answer:
-    """Return an answer that is none of the options: behind a label or in a box, or all of a reply of one line.
+def _answer_in_own_words(
+    text: str, answer: Answer, choices: tuple[str, ...], *, states_confidence: bool
+) -> Answer:
+    """Return an answer that is none of the options: after a label, in a box, or the only line of a reply.
 
-    A sentence, such as ``The answer is ...``, and a line without a label may also be reasoning: they count in a reply
-    that names no option at all, and the line only with a confidence.
+    A sentence such as ``The answer is ...`` and a line without a label may also be reasoning. They are read only if the
+    reply names no option, and the line only if the reply states a confidence.
     """
-    if not _LEFT_OPEN.isdisjoint(found.rules):
-        return found
-    lines = [line for line in (_stripped(line, "choice") for line in text.splitlines()) if line]
+    if not _LEFT_OPEN.isdisjoint(answer.rules):
+        return answer
+    lines = _stripped_lines(text, "choice")
     labels = [*_LABEL.finditer(text)][::-1]
-    stated = [label["value"] for label in labels if label["colon"]] or list(filter(None, [last_box(text)]))
-    if not stated and not any(_names_an_option(line, choices) for line in lines):
-        stated = [_SENTENCE_END.split(label["value"], maxsplit=1)[0] for label in labels]
-        if not stated and states_confidence and len(lines) == 1 and len(lines[0]) <= _WHOLE_REPLY:
-            stated = lines
-    value = _stripped(stated[0], "choice") if stated else ""
+    values = [label["value"] for label in labels if label["colon"]] or list(filter(None, [last_box(text)]))
+    if not values and not any(_names_an_option(line, choices) for line in lines):
+        values = [_SENTENCE_END.split(label["value"], maxsplit=1)[0] for label in labels]
+        if not values and states_confidence and len(lines) == 1 and len(lines[0]) <= _WHOLE_REPLY:
+            values = lines
+    value = _strip(values[0], "choice") if values else ""
     return off_list(value, read_answer(value, "choice", choices))
 
 
 def _names_an_option(line: str, choices: tuple[str, ...]) -> bool:
-    found = read_answer(line, "choice", choices)
-    return found.found or "two_claims" in found.rules
+    answer = read_answer(line, "choice", choices)
+    return answer.found or "two_claims" in answer.rules
 
 
-def _unnamed(text: str, kind: Kind, choices: tuple[str, ...]) -> Answer:
-    """Read an answer that nothing introduces: from the first line, or the last; a text from a reply of one line.
+def _stripped_lines(text: str, kind: Kind) -> list[str]:
+    return [line for line in (_strip(line, kind) for line in text.splitlines()) if line]
 
-    A number comes at the end of its derivation, another answer before its reasons.
+
+def _unlabelled_answer(text: str, kind: Kind, choices: tuple[str, ...]) -> Answer:
+    """Read an answer without a label from the first or the last line; a text only from a reply of one line.
+
+    A number is first looked for at the end, after its derivation; other answers at the beginning, before reasons.
     """
-    lines = [line for line in (_stripped(line, kind) for line in text.splitlines()) if line]
+    lines = _stripped_lines(text, kind)
     if kind == "text":
         lines = lines if len(lines) == 1 and len(lines[0]) <= _WHOLE_REPLY else []
     ends = (*lines[-1:], *lines[:1]) if kind == "number" else (*lines[:1], *lines[-1:])
     for line in dict.fromkeys(ends):
-        found = read_answer(line, kind, choices)
-        if found.text or not _OPEN.isdisjoint(found.rules):
-            return found
+        answer = read_answer(line, kind, choices)
+        if answer.text or not _OPEN.isdisjoint(answer.rules):
+            return answer
     return Answer("")
+
+
+# The replies of the parser and the judge ------------------------------------------------------------------------
 
 
 _ABSTAIN = re.compile(r"\W*abstain(?:ed|s|ing)?\W*", re.IGNORECASE)
 _FENCED = re.compile(r"```[a-zA-Z]{0,10}\s(.*)```", re.DOTALL)
-_WHOLE_OBJECT = frozenset({"key_case", "newlines"})
-_PARSED = _WHOLE_OBJECT | {"fields"}
-_SHOWN = 80
+_JUDGE_RULES = frozenset({"key_case", "newlines"})
+"""Lenient rules of reading JSON that are allowed in a reply of the judge."""
+_PARSER_RULES = _JUDGE_RULES | {"fields"}
+_EXCERPT_LENGTH = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why an instrument's reply cannot be used, in words for the log."""
+    """The reason why a reply of the parser or the judge cannot be used, in words for the log."""
 
     reason: str
 
 
 def read_parser_reply(reply: str, question: Question) -> RiskReading | Fault:
-    """Read the parser's JSON into the reading that the rules would give.
+    """Read the parser's JSON as a reading of the reply that it parsed.
 
-    A fault unless the reply is one JSON object, or its fields at least, with one ``final_answer``.
+    The result is a fault unless the reply is one JSON object, or at least its fields, with one ``final_answer``.
 
     Examples
     --------
@@ -548,24 +566,24 @@ def read_parser_reply(reply: str, question: Question) -> RiskReading | Fault:
     >>> read_parser_reply("The model answers A.", question)
     Fault(reason="the parser's reply is not one JSON object with a final_answer: The model answers A.")
     """
-    found = read_json_fields(_json(reply), ("final_answer", "confidence", "reasoning_trace"))
-    final = found.fields.get("final_answer")
-    if final is None or not set(found.rules) <= _PARSED:
+    parsed = read_json_fields(_extract_json(reply), ("final_answer", "confidence", "reasoning_trace"))
+    final = parsed.fields.get("final_answer")
+    if final is None or not set(parsed.rules) <= _PARSER_RULES:
         return Fault(f"the parser's reply is not one JSON object with a final_answer: {_excerpt(reply)}")
-    stated = found.fields.get("confidence", "")
+    stated = parsed.fields.get("confidence", "")
     confidence = read_confidence(stated) if stated else UNSTATED
     abstains = _ABSTAIN.fullmatch(final) is not None
     answer = read_answer("" if abstains else final, question.kind, question.choices)
     if question.kind == "choice" and not abstains:
         answer = off_list(final, answer)
-    return _reading(answer, confidence, final, abstains=abstains)
+    return _make_reading(answer, confidence, final, abstains=abstains)
 
 
 def read_verdict(reply: str) -> bool | Fault:
     """Read the judge's verdict.
 
-    A fault unless the reply is one JSON object whose ``correct`` is true or false: prose, also around an object, which
-    may quote the answer, broken JSON, another label and two verdicts are no verdict.
+    The result is a fault unless the reply is one JSON object whose ``correct`` is true or false. Prose around an object
+    is a fault because it may quote the answer; so are broken JSON and two verdicts.
 
     Examples
     --------
@@ -574,9 +592,9 @@ def read_verdict(reply: str) -> bool | Fault:
     >>> read_verdict('{"correct": "partly"}')
     Fault(reason="the judge's verdict is neither true nor false: partly")
     """
-    found = read_json_fields(_json(reply), ("correct",))
-    label = found.fields.get("correct")
-    if label is None or not set(found.rules) <= _WHOLE_OBJECT:
+    parsed = read_json_fields(_extract_json(reply), ("correct",))
+    label = parsed.fields.get("correct")
+    if label is None or not set(parsed.rules) <= _JUDGE_RULES:
         return Fault(f"the judge's reply is not one JSON object with a verdict: {_excerpt(reply)}")
     verdict = label.strip().lower()
     if verdict in ("true", "false"):
@@ -584,13 +602,13 @@ def read_verdict(reply: str) -> bool | Fault:
     return Fault(f"the judge's verdict is neither true nor false: {_excerpt(label)}")
 
 
-def _json(reply: str) -> str:
-    """Return a reply without thoughts and without a fence around the whole of it."""
+def _extract_json(reply: str) -> str:
+    """Return a reply without thoughts and without a code fence around the whole reply."""
     text = strip_thoughts(bounded(reply)).strip()
     fenced = _FENCED.fullmatch(text)
     return fenced[1] if fenced else text
 
 
 def _excerpt(text: str) -> str:
-    line = " ".join(text[: 4 * _SHOWN].split())
-    return (line[:_SHOWN] + "..." if len(line) > _SHOWN else line) or "(empty)"
+    line = " ".join(text[: 4 * _EXCERPT_LENGTH].split())
+    return (line[:_EXCERPT_LENGTH] + "..." if len(line) > _EXCERPT_LENGTH else line) or "(empty)"
