@@ -22,6 +22,7 @@ from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray
 from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, InvertedTest, Method, Resampled
 from confidence_tasks.statistics.inference.resampling import as_estimate, interval_of
 from confidence_tasks.statistics.inference.weights import (
+    Seed,
     SharedWeights,
     TrialCounts,
     count_alike,
@@ -48,9 +49,13 @@ class Settings:
     seed: int = 0
     groups: ModelGroups = ()
 
+    def seed_of(self, *purpose: str) -> tuple[int, int]:
+        """Return the seed of the draws for one purpose: the same in every report, whatever else is in it."""
+        return self.seed, zlib.crc32("/".join(purpose).encode())
+
     def generator(self, *purpose: str) -> np.random.Generator:
-        """Return the random numbers for a purpose: the same in every report, whatever else is in it."""
-        return np.random.default_rng([self.seed, zlib.crc32("/".join(purpose).encode())])
+        """Return the generator of the draws for one purpose."""
+        return np.random.default_rng(self.seed_of(*purpose))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +140,7 @@ def distributions(
         values = resampled(
             tables,
             settings.n_resamples,
-            settings.generator("bootstrap", source),
+            settings.seed_of("bootstrap", source),
             settings.generator("posterior", source),
         )
         names, _ = numbered(columns["question_id"][columns["source"] == source].astype(object))
@@ -162,24 +167,33 @@ def distributions(
 def resampled(
     tables: Sequence[tuple[TrialSubset, CellTable]],
     n_resamples: int,
-    bootstrap: np.random.Generator,
+    bootstrap: Seed | tuple[int, ...],
     posterior: np.random.Generator,
 ) -> dict[tuple[TrialSubset, str], FloatArray]:
-    """Evaluate the measures of tables of the same questions on their resamples, or draw them from their posterior.
+    """Evaluate the measures of tables of the same questions on bootstrap resamples, or draw them from their posterior.
 
-    Each array has shape (n_resamples,).
+    ``bootstrap`` is the seed of the resamples. Each array has shape (n_resamples,).
     """
     parts: dict[tuple[TrialSubset, str], list[FloatArray]] = {}
-    for bayesian, rng in ((False, bootstrap), (True, posterior)):
-        chosen = [its for its in tables if any(bool(each.posterior) == bayesian for each in its[1].measures)]
-        kinds = [table.kinds for _, table in chosen]
-        blocks = resampled_kinds(kinds, n_resamples=n_resamples, seed=rng, bayesian=bayesian)
-        for block in blocks if kinds else ():
+    for bayesian in (False, True):
+        chosen = [
+            (cell, table)
+            for cell, table in tables
+            if any(bool(measure.posterior) == bayesian for measure in table.measures)
+        ]
+        if not chosen:
+            continue
+        for block in resampled_kinds(
+            [table.kinds for _, table in chosen],
+            n_resamples=n_resamples,
+            seed=posterior if bayesian else bootstrap,
+            bayesian=bayesian,
+        ):
             for (cell, table), weights in zip(chosen, block, strict=True):
-                found = table.draws(weights, rng) if bayesian else table.values(weights)
-                for name, values in found.items():
-                    parts.setdefault((cell, name), []).append(values)
-    return {key: np.concatenate(values) for key, values in parts.items()}
+                values = table.draws(weights, posterior) if bayesian else table.values(weights)
+                for name, of_block in values.items():
+                    parts.setdefault((cell, name), []).append(of_block)
+    return {key: np.concatenate(blocks) for key, blocks in parts.items()}
 
 
 def informative(measure: Measure, trials: Columns) -> Informative:

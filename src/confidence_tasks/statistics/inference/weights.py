@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -252,6 +253,38 @@ def drawn_counts(n_units: int, k: int, rng: np.random.Generator) -> NDArray[np.i
     return np.bincount(place.ravel(), minlength=k * n_units).reshape(n_units, k)
 
 
+_MOST_KEPT = 1 << 25
+"""Maximum number of counts of a draw that is kept, 32 MiB."""
+
+
+@lru_cache(maxsize=3)
+def _kept_counts(n_units: int, n_resamples: int, seed: int | tuple[int, ...]) -> NDArray[np.uint8]:
+    """Return the counts of every resample, shape (U, R), which all models that were asked the same questions share."""
+    rng, step = np.random.default_rng(seed), max(1, _CACHED // n_units)
+    counts = np.empty((n_units, n_resamples), dtype=np.uint8)  # a unit is drawn once on average
+    for start in range(0, n_resamples, step):
+        block = counts[:, start : start + step]
+        block[:] = drawn_counts(n_units, block.shape[1], rng)
+    return counts
+
+
+def _bootstrap_counts(
+    n_units: int, n_resamples: int, seed: Seed | tuple[int, ...]
+) -> Callable[[int], NDArray[Any]]:
+    """Return a function that gives the counts of the next k resamples, shape (U, k)."""
+    if isinstance(seed, np.random.Generator) or n_units * n_resamples > _MOST_KEPT:
+        rng = np.random.default_rng(seed)
+        return lambda k: drawn_counts(n_units, k, rng)
+    counts, end = _kept_counts(n_units, n_resamples, seed), 0
+
+    def kept(k: int) -> NDArray[Any]:
+        nonlocal end
+        end += k
+        return counts[:, end - k : end]
+
+    return kept
+
+
 def is_exact(n_units: int, n_resamples: int) -> bool:
     """Return True if all exchanges of the units, 2 ** n_units, are at most ``n_resamples``."""
     return n_units <= math.log2(n_resamples)
@@ -364,7 +397,11 @@ def alike_units(samples: Sequence[TrialCounts]) -> TrialCounts:
 
 
 def resampled_kinds(
-    samples: Sequence[TrialCounts], *, n_resamples: int = 10_000, seed: Seed = 0, bayesian: bool = False
+    samples: Sequence[TrialCounts],
+    *,
+    n_resamples: int = 10_000,
+    seed: Seed | tuple[int, ...] = 0,
+    bayesian: bool = False,
 ) -> Iterator[list[NDArray[Any]]]:
     """Resample units, and yield the weights of the kinds of every sample, (r, K), of a type that holds their sum.
 
@@ -383,11 +420,14 @@ def resampled_kinds(
     (array([1., 3.]), array([1., 3.]))
     """
     n_units = _common_units(samples, n_resamples)
-    rng = np.random.default_rng(seed)
+    if bayesian:
+        rng = np.random.default_rng(seed)
 
-    def weights(k: int) -> NDArray[Any]:
-        return rng.standard_exponential((k, n_units)).T if bayesian else drawn_counts(n_units, k, rng)
+        def weights(k: int) -> NDArray[Any]:
+            return rng.standard_exponential((k, n_units)).T
 
+    else:
+        weights = _bootstrap_counts(n_units, n_resamples, seed)
     yield from _of_kinds(samples, n_resamples, weights, np.dtype(np.float64) if bayesian else _whole(samples))
 
 
