@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.labels import limits, number, why_missing
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.task_trials import BY_CONDITION, asked, split_by_source
+from confidence_tasks.report.task_trials import BY_CONDITION, asked
 from confidence_tasks.report.trial_files import QUESTION
 from confidence_tasks.statistics import complete
 from confidence_tasks.study.measures import PARSE_RATE, rows_of
@@ -85,14 +85,17 @@ def check(
     return decorate
 
 
-def cells_of(results: TaskResults) -> Iterator[tuple[str, str, Mapping[str, NDArray[Any]]]]:
-    """Model, condition and trials of every cell of the design: each source by itself, as tables average over them."""
+def cells_of(results: TaskResults, *names: str) -> Iterator[tuple[str, str, Mapping[str, NDArray[Any]]]]:
+    """Yield the model, the condition and the trials of every cell of the design; each source has its own cells.
+
+    The trials have the columns of the given names, by default all.
+    """
     for model in results.models:
-        for condition in results.conditions:
-            cells = split_by_source(model.columns, model.columns["condition"] == condition)
+        columns = {name: model.columns[name] for name in names or model.columns}
+        for condition, cells in results.cells[model.label].items():
             for cell in cells:
-                named = condition if len(cells) == 1 else f"{condition}, {cell.source}"
-                yield model.label, named, rows_of(model.columns, cell.rows)
+                label = condition if len(cells) == 1 else f"{condition}, {cell.source}"
+                yield model.label, label, rows_of(columns, cell.rows)
 
 
 @check(
@@ -235,7 +238,7 @@ def unread_replies(results: TaskResults) -> Iterator[Notice]:
 )
 def few_trials(results: TaskResults) -> Iterator[str]:
     """Too few right or wrong answers to compare the two."""
-    for model, condition, columns in cells_of(results):
+    for model, condition, columns in cells_of(results, "confidence", "correct", "question_id"):
         told = ~np.isnan(columns["confidence"]) & ~np.isnan(columns["correct"])
         correct, asked = columns["correct"][told], columns["question_id"][told]
         right, wrong = (len({*asked[correct == value]}) for value in (1.0, 0.0))
@@ -251,7 +254,7 @@ def few_trials(results: TaskResults) -> Iterator[str]:
 )
 def tied(results: TaskResults) -> Iterator[str]:
     """Confidence that hardly varies."""
-    for model, condition, columns in cells_of(results):
+    for model, condition, columns in cells_of(results, "correct", "confidence"):
         _, confidence = complete(columns["correct"], columns["confidence"])
         values, counts = np.unique(confidence, return_counts=True)
         if len(values) and counts.max() >= TIED_SHARE * len(confidence):

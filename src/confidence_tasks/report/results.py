@@ -22,6 +22,7 @@ from confidence_tasks.report.task_trials import (
     Group,
     ModelTrials,
     TaskTrials,
+    TrialSubset,
     in_order,
     split_by_source,
 )
@@ -98,6 +99,17 @@ class TaskResults:
     def conditions(self) -> list[str]:
         """Labels of all conditions that any model was asked under, in order."""
         return in_order(str(label) for model in self.models for label in set(model.columns["condition"]))
+
+    @cached_property
+    def cells(self) -> dict[str, dict[str, tuple[TrialSubset, ...]]]:
+        """Trials of each condition, one cell a source, by model and condition."""
+        return {
+            model.label: {
+                condition: split_by_source(model.columns, model.columns["condition"] == condition)
+                for condition in self.conditions
+            }
+            for model in self.models
+        }
 
     def labels(self, by: str) -> list[str]:
         """Labels of the groups of a grouping, in order."""

@@ -93,15 +93,18 @@ def figure_by_model(
     return decorate
 
 
-def trials_by_source(results: TaskResults, model: ModelTrials, condition: str | None = None) -> list[Columns]:
-    """Return the trials of each source that tables average over, under one condition or each."""
+def trials_by_source(
+    results: TaskResults, model: ModelTrials, condition: str | None, *names: str
+) -> list[Columns]:
+    """Return the columns of some names for each source that tables average over, under one condition or each."""
     cells = [
         cell
         for group in results.groups[model.label]
         if group.by == BY_CONDITION and condition in (None, group.label)
         for cell in group.cells
     ] or split_by_source(model.columns, _asked(model, condition))
-    return [rows_of(model.columns, cell.rows) for cell in cells]
+    columns = {name: model.columns[name] for name in names}
+    return [rows_of(columns, cell.rows) for cell in cells]
 
 
 def complete_by_source(
@@ -109,7 +112,7 @@ def complete_by_source(
 ) -> list[tuple[FloatArray, FloatArray]]:
     """Return correctness and confidence of the trials that have both, of each source that tables average over."""
     pairs = []
-    for columns in trials_by_source(results, model, condition):
+    for columns in trials_by_source(results, model, condition, "correct", "confidence"):
         correct, confidence = complete(columns["correct"], columns["confidence"])
         if len(correct):
             pairs.append((correct, confidence))

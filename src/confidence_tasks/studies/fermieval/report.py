@@ -339,7 +339,7 @@ def _pivot_levels(scores: pd.DataFrame, *names: str) -> pd.DataFrame:
 )
 def degenerate(results: TaskResults) -> Iterator[str]:
     """Yield the share of intervals that are a single exponent, where it is large."""
-    for model, condition, columns in cells_of(results):
+    for model, condition, columns in cells_of(results, "width"):
         width = columns["width"][~np.isnan(columns["width"])]
         if len(width) and np.mean(width == 0) > MANY_DEGENERATE:
             yield f"{model}, {condition}: {np.mean(width == 0):.0%}"
@@ -352,7 +352,7 @@ def degenerate(results: TaskResults) -> Iterator[str]:
 )
 def masses_above_one(results: TaskResults) -> Iterator[str]:
     """Yield the number of distributions whose probabilities add up to more than 1 by rounding."""
-    for model, _, columns in cells_of(results):
+    for model, _, columns in cells_of(results, "integer_mass"):
         above = columns["integer_mass"][columns["integer_mass"] > 1.0 + 1e-9]
         if len(above):
             yield f"{model}: {len(above)} of {len(columns['integer_mass'])}, up to {above.max():.6g}"

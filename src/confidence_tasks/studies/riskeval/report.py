@@ -96,7 +96,9 @@ def decisions(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> 
     own = interval_line(results, model.label, labels, "abstention_rate", *styles[model.label])
     shares = []
     for label, threshold in zip(labels, _optimal(labels), strict=True):
-        confidence = [columns["confidence"] for columns in trials_by_source(results, model, label)]
+        confidence = [
+            columns["confidence"] for columns in trials_by_source(results, model, label, "confidence")
+        ]
         stated = [values[~np.isnan(values)] for values in confidence]
         shares.append(np.mean([np.mean(values < threshold) for values in stated if len(values)] or np.nan))
     optimal = Line("optimal by its confidence", Colour.MUTED, own.x, np.array(shares))
@@ -205,7 +207,7 @@ def never_or_always(results: TaskResults) -> Iterator[str]:
 )
 def without_confidence(results: TaskResults) -> Iterator[str]:
     """Decisions that come without a confidence."""
-    for model, condition, columns in cells_of(results):
+    for model, condition, columns in cells_of(results, "confidence"):
         share = float(np.isnan(columns["confidence"]).mean())
         if share > 0.1:
             yield f"{model}, {condition}: {share:.0%}"

@@ -77,7 +77,7 @@ def bounds_of(condition: str) -> dict[str, float]:
 def histograms(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
     """Draw a histogram of a model's reports on every scale; each source has the same weight."""
     for label in results.conditions:
-        sources = trials_by_source(results, model, label)
+        sources = trials_by_source(results, model, label, "confidence_raw", "correct", "lower", "upper")
         if not sources:
             continue
         stated = [rows_of(source, ~np.isnan(source["confidence_raw"])) for source in sources]
@@ -147,7 +147,7 @@ def discretisation_profile(results: TaskResults, styles: ModelStyles) -> Iterato
 )
 def unstable_m_ratio(results: TaskResults) -> Iterator[str]:
     """Find models and conditions with a d' too close to 0."""
-    for model, condition, columns in cells_of(results):
+    for model, condition, columns in cells_of(results, "correct", "confidence"):
         correct, confidence = complete(columns["correct"], columns["confidence"])
         fit = fit_meta_d_threshold(threshold_table(correct, confidence, HIGH_CONFIDENCE))
         if fit.unstable and not np.isnan(fit.d_prime):
