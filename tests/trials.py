@@ -10,7 +10,7 @@ from confidence_tasks.studies.fermieval.trials import IntervalTrial, read_interv
 from confidence_tasks.studies.fermieval_sampling.trials import Ask, SampleTrial, cell_of, read_sample
 from confidence_tasks.studies.lifeeval.trials import LifeEvalTrial, read_guess
 from confidence_tasks.studies.logprob_metacognition.replies import ANSWER, GOLD
-from confidence_tasks.studies.logprob_metacognition.replies import condition_of as condition_of_temperature
+from confidence_tasks.studies.logprob_metacognition.replies import CONDITIONS as TEMPERATURE_CONDITIONS
 from confidence_tasks.studies.logprob_metacognition.trials import LogprobTrial
 from confidence_tasks.studies.logprob_metacognition.trials import read_reply as read_short_reply
 from confidence_tasks.studies.question_sets.trials import QuestionSetTrial
@@ -75,4 +75,4 @@ def logprob_trial(
         ANSWER: [ModelReply(reply, its)],
         GOLD: [] if of_gold is None else [ModelReply(gold, (Token(gold, of_gold, {}),))],
     }
-    return read_short_reply(question, condition_of_temperature(temperature), said)
+    return read_short_reply(question, TEMPERATURE_CONDITIONS.label(temperature), said)

@@ -19,7 +19,7 @@ from tests.unit.studies.logprob_trials import DOMAINS, TRIVIA, Evidence, togethe
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     ROBUSTNESS_CHECKS,
-    _pairs,
+    compare_pairs,
     monotonicity,
 )
 from confidence_tasks.studies.logprob_metacognition.resampling import (
@@ -121,7 +121,7 @@ def _differences(cells: Mapping[str, Cell], experiment: LogprobResampler) -> Pri
     return {
         (test["what"], measure): test
         for measure in ("mratio_v1", "meta_information")
-        for test in _pairs(cells, measure, experiment.settings, list(combinations(cells, 2))[:1])
+        for test in compare_pairs(cells, measure, experiment.settings, list(combinations(cells, 2))[:1])
     }
 
 
@@ -131,11 +131,11 @@ def other_ways(experiment: LogprobResampler) -> Printed:
     for check in ROBUSTNESS_CHECKS:
         outcome = check(experiment)
         for test in outcome.tests.to_dict("records"):
-            way = str(test["way"]).split(" = ")[0]
-            found[f"{outcome.name} {way}, 90%", "change of mratio_v1"] = test
+            detail = str(test["detail"]).split(" = ")[0]
+            found[f"{outcome.name} {detail}, 90%", "change of mratio_v1"] = test
         for row in outcome.rows.to_dict("records"):
-            if row["way"] != "primary":
-                found[f"{outcome.name} {row['way'].split(' = ')[0]}", "mratio_v1"] = row
+            if row["detail"] != "primary":
+                found[f"{outcome.name} {row['detail'].split(' = ')[0]}", "mratio_v1"] = row
     rising = monotonicity(experiment)
     found["smallest rise", "accuracy"] = {
         "estimate": rising.estimate,

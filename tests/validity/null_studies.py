@@ -20,7 +20,8 @@ from confidence_tasks.statistics import (
 from confidence_tasks.statistics.calibration import spiegelhalter_z
 from confidence_tasks.statistics.inference import bonferroni
 from confidence_tasks.statistics.information import meta_information_test
-from confidence_tasks.studies.logprob_metacognition.resampling import quarter_counts, rises
+from confidence_tasks.studies.logprob_metacognition.hypotheses import rise_p_values
+from confidence_tasks.studies.logprob_metacognition.resampling import quarter_counts
 
 ALPHA = 0.05
 EXCHANGES = 199
@@ -116,9 +117,9 @@ def _monotonicity(rng: np.random.Generator, n: int) -> bool:
     """Accuracy rises, but not from the second quarter of the evidence to the third."""
     evidence = np.sort(rng.normal(size=n))
     accuracy = np.repeat([0.2, 0.6, 0.6, 1.0], -(-n // 4))[:n]
-    correct, asked = (rng.random(n) < accuracy).astype(float), np.arange(n).astype(str)
-    cell: Any = SimpleNamespace(evidence=evidence, correct=correct, asked=asked, n=n)
-    return bool(rises(*quarter_counts(cell)[:2]).max() < ALPHA)
+    correct, questions = (rng.random(n) < accuracy).astype(float), np.arange(n).astype(str)
+    cell: Any = SimpleNamespace(evidence=evidence, correct=correct, questions=questions, n=n)
+    return bool(rise_p_values(*quarter_counts(cell)[:2]).max() < ALPHA)
 
 
 STUDIES: Mapping[str, Study] = {

@@ -201,9 +201,9 @@ def test_valid_measures_tell_what_m_ratio_cannot():
 
 def test_r2_recovers_one_where_variances_differ():
     found = unequal_variance(experiment(asked(LOW)))
-    other = found.rows[found.rows["way"] != "primary"].iloc[0]
+    other = found.rows[found.rows["detail"] != "primary"].iloc[0]
     assert other["estimate"] == pytest.approx(1.0, abs=0.05)
-    assert other["way"].startswith("s = 0.6")  # 1 / 1.6
+    assert other["detail"].startswith("s = 0.6")  # 1 / 1.6
 
 
 def test_robustness_must_be_shown_not_assumed():

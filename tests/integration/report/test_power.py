@@ -26,7 +26,7 @@ from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval import subject as fermieval
 from confidence_tasks.studies.fermieval.subject import stated_interval
 from confidence_tasks.studies.logprob_metacognition import replies as nlp_metad
-from confidence_tasks.studies.logprob_metacognition.report import answered_shortly
+from confidence_tasks.studies.logprob_metacognition.report import simulate_answers
 from confidence_tasks.studies.scales import replies as scales
 from confidence_tasks.studies.scales.replies import BASELINE, Scale, simulated_reports
 
@@ -93,11 +93,11 @@ def test_short_answers_on_arrays_are_those_in_words(temperature: float) -> None:
         outcome=lambda q: (seed, q, "outcome"),
         evidence=lambda q: (seed, q, "evidence"),
     )
-    correct, mean_logprob = answered_shortly(subject, temperature, drawn)
+    correct, mean_logprob = simulate_answers(subject, temperature, drawn)
     for i, name in enumerate(NAMES):
         question = Question(name, "made-up", "Who?", "text", "Jane Austen")
         assert correct[i] == nlp_metad.is_right(question, subject, seed)
-        wanted = nlp_metad.evidence(subject, bool(correct[i]), temperature, seed, name)
+        wanted = nlp_metad.answer_logprob(subject, bool(correct[i]), temperature, seed, name)
         assert mean_logprob[i] == pytest.approx(wanted, abs=1e-9)
 
 

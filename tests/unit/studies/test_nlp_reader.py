@@ -5,13 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confidence_tasks.studies.logprob_metacognition.replies import (
+    CONDITIONS,
     DOMAINS,
     TEMPERATURES,
     answer_prompt,
-    condition_of,
     read_domain,
     read_short_answer,
-    temperature_of,
 )
 
 OK = (
@@ -126,10 +125,10 @@ def test_any_text_is_read(reply):
 
 
 def test_temperatures_and_their_labels():
-    assert [temperature_of(condition_of(value)) for value in TEMPERATURES] == list(TEMPERATURES)
+    assert [CONDITIONS.number(CONDITIONS.label(value)) for value in TEMPERATURES] == list(TEMPERATURES)
     for text in ("warm", "-1", "2.5", "nan", ""):
         with pytest.raises(ValueError, match="from 0"):
-            temperature_of(text)
+            CONDITIONS.number(text)
 
 
 def test_prompt_ends_where_a_base_model_continues():

@@ -30,7 +30,7 @@ STUDY = Study(
     status_descriptions=trials.MEANINGS,
     metrics=trials.logprob_metrics,
     scorer_roles=trials.classifier_role,
-    worked_example=replies.key_shown,
+    worked_example=replies.example_reply,
     offline_source="arithmetic",
     parameters=(
         *source_parameters("trivia_qa"),
@@ -38,30 +38,29 @@ STUDY = Study(
             "temperatures",
             str | float | list[float],
             ",".join(f"{temperature:g}" for temperature in TEMPERATURES),
-            "Temperatures of sampling, one condition each; 0 is greedy decoding.",
+            "Sampling temperatures, one condition each; 0 is greedy decoding.",
         ),
         Parameter("seed", int, 42, "Seed of the sample of questions, and of sampling.", low=0),
         Parameter(
             "k",
             int,
             trials.RATINGS,
-            "Number of confidence levels on either side: the log's metrics cut log-probabilities into 2k ratings where "
-            "they cut them. Report and compare cut them into the paper's 8.",
+            "Number of confidence levels on either side: the log's metrics of count tables have 2k ratings. Report and "
+            "compare use the paper's 8.",
             low=2,
         ),
         Parameter(
             "domains",
             str,
             "lexicon",
-            "Who sorts questions into domains of knowledge: a lexicon, or the model in the role domain_classifier.",
+            "Method that sorts questions into domains of knowledge: a lexicon, or the model role domain_classifier.",
             trials.DOMAIN_CHOICES,
         ),
         Parameter(
             "force_gold",
             bool,
             False,
-            "Also ask how probable the right answer would have been, for the paper's check R5; providers hf and "
-            "simulated.",
+            "Also score the right answer's log-probability, for the paper's check R5; providers hf and simulated.",
         ),
     ),
     trial=trials.LogprobTrial,
@@ -96,7 +95,7 @@ STUDY = Study(
         _report.domain_figure,
         _report.efficiency_space,
         _report.temperature_figure,
-        _report.robustness,
+        _report.robustness_figure,
     ),
     tables=(
         _report.verdicts,
@@ -104,7 +103,7 @@ STUDY = Study(
         _report.quarters,
         _report.by_domain,
         _report.by_temperature,
-        _report.other_bins,
+        _report.robustness_table,
     ),
     checks=(
         _checks.GENERAL,

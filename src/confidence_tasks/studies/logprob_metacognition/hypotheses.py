@@ -1,9 +1,9 @@
 """The pre-registered hypotheses and robustness checks of the log-probability study.
 
-Cacioli (2026), arXiv:2603.25112, sections 3.3 and 3.4. All are about version 1's M-ratio, with correctness in the place
-of the stimulus: d' and meta-d' are then functions of one table, so that M is 1 for evidence of equal variance, whatever
-the model knows of what it knows. The tests are here to replicate; H2 and H4 can be put to a measure that is valid. Each
-takes the resampled cells, and returns the verdict with the tests and the points that it rests on.
+Cacioli (2026), arXiv:2603.25112, sections 3.3 and 3.4. All of them concern version 1's M-ratio, which takes correctness
+for the stimulus. Its d' and meta-d' are functions of one table, so that M-ratio is 1 for evidence of equal variance,
+however much the model knows about its own correctness. The tests are here for replication; H2 and H4 can also be
+tested on a valid measure. Each test takes the resampled cells and returns an :class:`Outcome`.
 """
 
 from __future__ import annotations
@@ -16,34 +16,42 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from confidence_tasks.report.estimates import Distribution, Settings
+from confidence_tasks.report.estimates import Settings
 from confidence_tasks.statistics import wilson_interval
+from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.studies.logprob_metacognition.replies import UNCLASSIFIED
 from confidence_tasks.studies.logprob_metacognition.resampling import (
+    PRIMARY,
     RESAMPLED,
     TEMPERATURE,
     VERSION_1,
     Cell,
     LogprobResampler,
-    enough_of_both,
     limits,
     quarter_counts,
-    rises,
-    smallest_rise,
 )
-from confidence_tasks.studies.logprob_metacognition.trials import FEWEST_OF_A_CLASS
+from confidence_tasks.studies.logprob_metacognition.trials import FEWEST_OF_A_CLASS, RATINGS
 
 Test: TypeAlias = Mapping[str, Any]
-"""A test that goes into a verdict: ``what`` was tested, ``estimate``, ``low``, ``high``, and whether it ``passes``."""
+"""One test of a hypothesis: ``what`` is tested, ``estimate``, ``low``, ``high``, and whether it ``passes``."""
+
+
+class Claim(NamedTuple):
+    """Name and title of a hypothesis or a robustness check, and the rule by which it is supported."""
+
+    name: str
+    title: str
+    rule: str
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """Outcome of a hypothesis or a robustness check.
 
-    ``verdict`` is supported, not supported or cannot be tested, and ``rule`` says when it is supported. ``estimate``
-    with its interval, NaN where nothing was tested, is of the case that decides, ``about``. ``tests`` have a row a
-    `Test`, ``rows`` are the points of its figure, with ``estimate``, ``low`` and ``high``; ``n`` trials were used.
+    ``verdict`` is supported, not supported or cannot be tested, and ``why`` gives the reason. ``about`` is the deciding
+    case, such as a model or a pair of models, and ``estimate`` with ``low`` and ``high`` is its interval; NaN where
+    nothing was tested. ``n`` is the number of trials. ``tests`` has one row per `Test`, and ``rows`` are the points of
+    the figure, with ``estimate``, ``low`` and ``high``.
     """
 
     name: str
@@ -61,31 +69,45 @@ class Outcome:
 
 
 def outcome(
-    *texts: str,
+    claim: Claim,
     why: str,
+    *,
     holds: bool | None = None,
     tests: Sequence[Test] = (),
-    rows: Sequence[Test] = (),
+    rows: Sequence[Mapping[str, Any]] = (),
     deciding: Test | None = None,
     cells: Iterable[Cell] = (),
 ) -> Outcome:
-    """Make an outcome of its name, title and rule.
+    """Return the outcome of a claim; it cannot be tested if ``holds`` is None.
 
-    ``holds`` is None where that cannot be tested; the case that decides is by default that of the largest estimate.
+    ``deciding`` is by default the test with the largest estimate.
     """
-    decided = deciding or (largest(tests) if tests else {})
-    name, title, rule = texts
     verdict = "cannot be tested" if holds is None else "supported" if holds else "not supported"
+    decided = deciding or (largest(tests) if tests else {})
     estimate, low, high = (float(decided.get(limit, np.nan)) for limit in ("estimate", "low", "high"))
     about, n = str(decided.get("what", "")), sum(cell.n for cell in cells)
     frames = pd.DataFrame(list(tests)), pd.DataFrame(list(rows))
-    return Outcome(name, title, rule, verdict, why, about, estimate, low, high, n, *frames)
+    return Outcome(*claim, verdict, why, about, estimate, low, high, n, *frames)
+
+
+def largest(tests: Sequence[Test]) -> Test:
+    """Return the test whose estimate is farthest from 0; an undefined one only if all are undefined."""
+    return max(tests, key=lambda test: -1.0 if np.isnan(test["estimate"]) else abs(test["estimate"]))
+
+
+def count_of(n: int, noun: str) -> str:
+    """Return a number with its noun, such as ``4 models``."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _after_colon(names: Sequence[str], separator: str = ", ") -> str:
+    return f": {separator.join(names)}" if names else ""
 
 
 def _points(
     cells: Iterable[Cell], measures: Sequence[str], settings: Settings, *labels: str
 ) -> list[dict[str, Any]]:
-    """Return measures of cells as rows of a figure, labelled by parts of the cells' keys."""
+    """Return measures of cells as rows of a figure; ``labels`` are the parts of the cells' keys to add."""
     return [
         {**{label: getattr(cell.key, label) for label in labels}, "measure": measure}
         | {**limits(cell.measure(measure), settings), "n": cell.n}
@@ -94,68 +116,50 @@ def _points(
     ]
 
 
-def _by_model(experiment: LogprobResampler, part: str, values: Iterable[Any]) -> dict[str, dict[Any, Cell]]:
-    """Return each model's cells with enough right and wrong answers by a part of their keys, such as the domain."""
-    found: dict[str, dict[Any, Cell]] = {model: {} for model in experiment.models}
-    for value in values:
-        for model, cell in enough_of_both(experiment, experiment.primary_source, **{part: value}).items():
-            found[model][value] = cell
-    return found
+def _by_model(cells: Iterable[Cell], part: Literal["domain", "temperature"]) -> dict[str, dict[Any, Cell]]:
+    """Return the cells of each model by their domain or temperature."""
+    by_model: dict[str, dict[Any, Cell]] = {}
+    for cell in cells:
+        by_model.setdefault(cell.key.model, {})[getattr(cell.key, part)] = cell
+    return by_model
 
 
-def _all(by_model: Mapping[str, Mapping[Any, Cell]]) -> list[Cell]:
-    return [cell for cells in by_model.values() for cell in cells.values()]
+ENOUGH = f"{FEWEST_OF_A_CLASS} right and {FEWEST_OF_A_CLASS} wrong questions"
+"""Description of what a cell needs to be tested."""
 
-
-ENOUGH = f"at T = {TEMPERATURE:g} with {FEWEST_OF_A_CLASS} right and {FEWEST_OF_A_CLASS} wrong questions"
-"""Words for what a cell needs."""
-
-
-def largest(tests: Sequence[Test]) -> Test:
-    """Return the test with the estimate that is farthest from 0; an undefined one only if all are."""
-    return max(tests, key=lambda test: -1.0 if np.isnan(test["estimate"]) else abs(test["estimate"]))
-
-
-def counted(n: int, thing: str) -> str:
-    """Return a number of things, such as ``4 models``."""
-    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
-
-
-_BY = {"mratio_v1": "", "meta_information": " by meta-information"}
-"""Suffix of a hypothesis's number, by the measure that it is tested on."""
-
-
-def _listed(names: Sequence[str], of: int | None = None, separator: str = ", ") -> str:
-    """Return names behind a colon; empty if there are none, or if they are all of the ``of`` names."""
-    return f": {separator.join(names)}" if names and len(names) != of else ""
-
+_TOO_FEW = f"No model has {ENOUGH} at T = {TEMPERATURE:g}."
 
 TEMPERATURES = (0.3, 0.5, 0.7, 1.0)
 """Temperatures that H3 compares."""
 
-Correction: TypeAlias = Literal["none", "bonferroni"]
-_SAID: Mapping[Correction, str] = {"none": "as registered", "bonferroni": "corrected for the number of pairs"}
-
 DELTA = 0.3
-"""Largest difference of meta-d' that H3 counts as none, and of d' that H4 counts as similar."""
+"""Equivalence margin of H3 for meta-d', and the largest difference in d' that H4 counts as similar."""
+
+Correction: TypeAlias = Literal["none", "bonferroni"]
+_CORRECTION_TEXT: Mapping[Correction, str] = {
+    "none": "as registered",
+    "bonferroni": "corrected for the number of pairs",
+}
+_NAME_SUFFIX = {"mratio_v1": "", "meta_information": " by meta-information"}
+"""Suffix of a hypothesis's name, by the measure that is tested."""
 
 
 class Chance(NamedTuple):
-    """Share of studies with nothing to find in which a rule is met, by the number of models."""
+    """Probability that a rule is met where there is no effect, as a function of the number of models."""
 
-    nothing: str  # what is not there, as the beginning of a sentence
+    null: str  # the null hypothesis, as the beginning of a sentence
     registered: Callable[[int], float]
-    corrected: Callable[[int], float] | None = None  # by Bonferroni's correction for pairs
+    corrected: Callable[[int], float] | None = None  # with Bonferroni's correction for pairs
 
 
-def _in_two(of_one: float) -> Callable[[int], float]:
-    """The rule asks for two models or more."""
-    return lambda n: 1.0 - (1.0 - of_one) ** n - n * of_one * (1.0 - of_one) ** (n - 1)
+def _in_two(per_model: float) -> Callable[[int], float]:
+    """Return the probability that at least two models pass, each with probability ``per_model``."""
+    return lambda n: 1.0 - (1.0 - per_model) ** n - n * per_model * (1.0 - per_model) ** (n - 1)
 
 
-def _simulated(by_models: Mapping[int, float]) -> Callable[[int], float]:
-    """Return the share of as many models as were simulated, two or more, but no more than there are."""
-    return lambda n: by_models[max(known for known in by_models if known <= max(n, 2))]
+def _simulated(by_n_models: Mapping[int, float]) -> Callable[[int], float]:
+    """Return the simulated probability for the largest simulated number of models that is not above ``n``."""
+    return lambda n: by_n_models[max(known for known in by_n_models if known <= max(n, 2))]
 
 
 CHANCE: Mapping[str, Chance] = {
@@ -168,140 +172,147 @@ CHANCE: Mapping[str, Chance] = {
         _simulated({2: 0.05, 3: 0.03, 4: 0.04, 6: 0.03}),
     ),
 }
-"""By hypothesis, about version 1's M-ratio: 250 to 500 simulated studies of normal evidence each, as ``python -m
-benchmarks.validity_nlp_metad`` makes them (docs/reliability.md). Models are taken to answer independently."""
+"""Chance of each hypothesis about version 1's M-ratio. The rates come from 250 to 500 simulated studies with normal
+evidence (``python -m benchmarks.validity_nlp_metad``, docs/reliability.md) and assume that models answer
+independently."""
 
 
-def _by_chance(hypothesis: str, n_models: int, measure: str = "mratio_v1") -> str:
-    """Say how often the registered rule is met by chance, where it is put to the measure that it was registered for."""
+def _chance_note(hypothesis: str, n_models: int, measure: str = "mratio_v1") -> str:
+    """Return a sentence on how often the rule is met by chance; empty for other measures than the registered one."""
     if measure != "mratio_v1":
         return ""
-    nothing, *shares = CHANCE[hypothesis]
-    said = [
-        "less than 1%" if share(n_models) < 0.005 else f"{share(n_models):.0%}" for share in shares if share
-    ]
-    rest = f", corrected in {said[1]}" if said[1:] else ""
-    return f" {nothing}, the rule as registered is met in {said[0]} of studies{rest} (simulated)."
+    null, *rules = CHANCE[hypothesis]
+    rates = [rule(n_models) for rule in rules if rule]
+    registered, *corrected = ["less than 1%" if rate < 0.005 else f"{rate:.0%}" for rate in rates]
+    addition = f", corrected in {corrected[0]}" if corrected else ""
+    return f" {null}, the rule as registered is met in {registered} of studies{addition} (simulated)."
 
 
-def suboptimal_metacognition(experiment: LogprobResampler) -> Outcome:
+def suboptimal_metacognition(resampler: LogprobResampler) -> Outcome:
     """Test H1: M-ratio is below 1 in every model (section 4.2, table 2).
 
-    The estimate is that of the model whose upper limit is highest.
+    The estimate is that of the model with the highest upper limit.
     """
-    texts = (
+    claim = Claim(
         "H1",
         "Suboptimal metacognition",
-        f"The upper limit of every model’s {experiment.settings.level:.0%} interval is below 1.",
+        f"The upper limit of every model’s {resampler.settings.level:.0%} interval is below 1.",
     )
-    cells = enough_of_both(experiment, experiment.primary_source)
+    cells = resampler.testable()
     if not cells:
-        return outcome(*texts, why=f"No model was asked {ENOUGH}.")
+        return outcome(claim, _TOO_FEW)
     tests: list[Test] = []
-    for model, cell in cells.items():
-        found = limits(cell.measure("mratio_v1"), experiment.settings)
-        tests.append({"what": model, **found, "passes": found["high"] < 1.0, "dropped": cell.n_dropped})
+    for cell in cells:
+        row = limits(cell.measure("mratio_v1"), resampler.settings)
+        tests.append({"what": cell.key.model, **row, "passes": row["high"] < 1.0, "dropped": cell.n_dropped})
     below = [test["what"] for test in tests if test["passes"]]
+    named = below if len(below) < len(tests) else []
     return outcome(
-        *texts,
+        claim,
+        f"The interval lies below 1 in {len(below)} of {count_of(len(tests), 'model')}{_after_colon(named)}."
+        f"{_chance_note('H1', len(tests))}",
         holds=len(below) == len(tests),
-        why=f"The interval lies below 1 in {len(below)} of {counted(len(tests), 'model')}{_listed(below, len(tests))}."
-        f"{_by_chance('H1', len(tests))}",
         tests=tests,
-        rows=_points(cells.values(), VERSION_1, experiment.settings, "model"),
+        rows=_points(cells, VERSION_1, resampler.settings, "model"),
         deciding=max(tests, key=lambda test: np.inf if np.isnan(test["high"]) else test["high"]),
-        cells=cells.values(),
+        cells=cells,
     )
 
 
 def domain_specific_efficiency(
-    experiment: LogprobResampler, measure: str = "mratio_v1", *, correction: Correction = "none"
+    resampler: LogprobResampler, measure: str = "mratio_v1", *, correction: Correction = "none"
 ) -> Outcome:
     """Test H2: M-ratio varies across the domains of questions (section 4.4, table 6).
 
-    The estimate is the largest difference. ``tests`` has each interval both ways. ``measure`` is compared:
-    ``"meta_information"`` is valid where version 1's M-ratio is not. ``correction`` is for the number of pairs. The
-    study registered none: where nothing differs, a pair of six does so one time in six (``CHANCE``).
+    The estimate is the largest difference of two domains.
+
+    Parameters
+    ----------
+    resampler : LogprobResampler
+        The cells.
+    measure : str
+        The measure that is compared; unlike version 1's M-ratio, ``"meta_information"`` is valid.
+    correction : {"none", "bonferroni"}
+        Correction for the number of pairs that decides; ``tests`` has the intervals of both. The study registered no
+        correction: where nothing differs, one of the six pairs of a model does so in every sixth model (``CHANCE``).
     """
-    texts = (
-        f"H2{_BY[measure]}",
+    claim = Claim(
+        f"H2{_NAME_SUFFIX[measure]}",
         "Domain-specific efficiency",
-        f"In two models or more, the {experiment.settings.level:.0%} interval of a difference between two domains,"
-        f" {_SAID[correction]}, excludes 0.",
+        f"In two models or more, the {resampler.settings.level:.0%} interval of a difference between two domains,"
+        f" {_CORRECTION_TEXT[correction]}, excludes 0.",
     )
-    named = [name for name in experiment.domains(experiment.primary_source) if name != UNCLASSIFIED]
-    every = _by_model(experiment, "domain", named)
-    rows = _points(_all(every), [measure], experiment.settings, "model", "domain")
-    by_model = {model: cells for model, cells in every.items() if len(cells) > 1}
+    cells = resampler.testable(domains={key.domain for key in resampler.cells} - {"", UNCLASSIFIED})
+    rows = _points(cells, [measure], resampler.settings, "model", "domain")
+    by_model = {model: parts for model, parts in _by_model(cells, "domain").items() if len(parts) > 1}
     if len(by_model) < 2:
-        return outcome(*texts, why=f"Fewer than two models have two domains {ENOUGH} each.", rows=rows)
+        why = f"Fewer than two models have two domains with {ENOUGH} each at T = {TEMPERATURE:g}."
+        return outcome(claim, why, rows=rows)
     tests = [
         {**test, "model": model, "what": f"{model}: {test['what']}"}
-        for model, cells in by_model.items()
-        for test in _pairs(cells, measure, experiment.settings)
+        for model, parts in by_model.items()
+        for test in compare_pairs(parts, measure, resampler.settings, list(combinations(parts, 2)))
     ]
     varying = _passing(tests, "model")
     return outcome(
-        *texts,
+        claim,
+        f"Two domains differ in {len(varying['none'])} of {count_of(len(by_model), 'model')}"
+        f"{_after_colon(varying['none'])}; after Bonferroni’s correction for pairs, in"
+        f" {len(varying['bonferroni'])}.{_chance_note('H2', len(by_model), measure)}",
         holds=len(varying[correction]) >= 2,
-        why=f"Two domains differ in {len(varying['none'])} of {counted(len(by_model), 'model')}"
-        f"{_listed(varying['none'])}; after Bonferroni’s correction for pairs, in {len(varying['bonferroni'])}."
-        f"{_by_chance('H2', len(by_model), measure)}",
         tests=tests,
         rows=rows,
-        cells=_all(by_model),
+        cells=[cell for cell in cells if cell.key.model in by_model],
     )
 
 
-def temperature_dissociation(experiment: LogprobResampler) -> Outcome:
+def temperature_dissociation(resampler: LogprobResampler) -> Outcome:
     """Test H3: meta-d' is stable over temperatures while d' varies (section 4.5, table 7).
 
     Equivalence is shown by two one-sided tests at .05 (Schuirmann 1987, doi:10.1007/BF01068419); rho is Spearman's. The
-    estimate is the largest difference of meta-d', in the model where it is largest.
+    estimate is the largest difference of meta-d' in any model.
     """
-    texts = (
+    claim = Claim(
         "H3",
         "Temperature dissociation",
         f"In every model the 90% interval of each difference of meta-d′ lies within ±{DELTA:g}, and |ρ| with"
         " temperature is smaller for meta-d′ than for d′.",
     )
-    every = _by_model(experiment, "temperature", TEMPERATURES)
-    rows = _points(_all(every), VERSION_1, experiment.settings, "model", "temperature")
-    by_model = {model: cells for model, cells in every.items() if len(cells) > 2}
+    cells = resampler.testable(temperatures=TEMPERATURES)
+    rows = _points(cells, VERSION_1, resampler.settings, "model", "temperature")
+    by_model = {model: parts for model, parts in _by_model(cells, "temperature").items() if len(parts) > 2}
     if not by_model:
-        return outcome(
-            *texts,
-            why=f"No model was asked at three of the temperatures {', '.join(f'{t:g}' for t in TEMPERATURES)} with"
-            f" {FEWEST_OF_A_CLASS} right and {FEWEST_OF_A_CLASS} wrong questions.",
-            rows=rows,
-        )
-    tests = [_dissociation(model, cells, experiment.settings) for model, cells in by_model.items()]
-    passing, equivalent = (
-        [test["what"] for test in tests if test[name]] for name in ("passes", "equivalent")
-    )
+        listed = ", ".join(f"{temperature:g}" for temperature in TEMPERATURES)
+        why = f"No model has {ENOUGH} at each of three of the temperatures {listed}."
+        return outcome(claim, why, rows=rows)
+    tests = [_test_dissociation(model, parts, resampler.settings) for model, parts in by_model.items()]
+    passing = [test["what"] for test in tests if test["passes"]]
+    named = passing if len(passing) < len(tests) else []
     return outcome(
-        *texts,
+        claim,
+        f"Both hold in {len(passing)} of {count_of(len(tests), 'model')}{_after_colon(named)}; meta-d′ is equivalent"
+        f" over temperatures in {sum(test['equivalent'] for test in tests)}.{_chance_note('H3', len(tests))}",
         holds=len(passing) == len(tests),
-        why=f"Both hold in {len(passing)} of {counted(len(tests), 'model')}{_listed(passing, len(tests))}; meta-d′ is"
-        f" equivalent over temperatures in {len(equivalent)}.{_by_chance('H3', len(tests))}",
         tests=tests,
         rows=rows,
-        cells=_all(by_model),
+        cells=[cell for cell in cells if cell.key.model in by_model],
     )
 
 
-def _dissociation(model: str, cells: Mapping[float, Cell], settings: Settings) -> dict[str, Any]:
-    """Return the two criteria of H3 for a model."""
+def _test_dissociation(model: str, cells: Mapping[float, Cell], settings: Settings) -> dict[str, Any]:
+    """Test both criteria of H3 in one model."""
     differences = [
         limits(one.measure("meta_d_v1") - other.measure("meta_d_v1"), settings, 0.9)
         for one, other in combinations(cells.values(), 2)
     ]
-    table = pd.DataFrame(
-        {name: [float(cell.measure(name).value) for cell in cells.values()] for name in VERSION_1[:2]}
-    ).assign(temperature=list(cells))
+    values = {
+        name: [float(cell.measure(name).value) for cell in cells.values()]
+        for name in ("d_prime_v1", "meta_d_v1")
+    }
+    table = pd.DataFrame(values).assign(temperature=list(cells))
     # Rounded, so that equal ranks correlate equally.
     rho = table.corr("spearman", min_periods=len(table))["temperature"].round(9)
-    equivalent = all(abs(found[limit]) < DELTA for found in differences for limit in ("low", "high"))
+    equivalent = all(_lies_within(difference, DELTA) for difference in differences)
     return {
         "what": model,
         **largest(differences),
@@ -313,103 +324,102 @@ def _dissociation(model: str, cells: Mapping[float, Cell], settings: Settings) -
 
 
 def hidden_structure(
-    experiment: LogprobResampler, measure: str = "mratio_v1", *, correction: Correction = "none"
+    resampler: LogprobResampler, measure: str = "mratio_v1", *, correction: Correction = "none"
 ) -> Outcome:
     """Test H4: models of similar d' differ in M-ratio (section 4.6).
 
-    The estimate is the largest difference, paired by question. Parameters are those of
+    The estimate is the largest difference of two models, paired by question. Parameters are those of
     :func:`domain_specific_efficiency`.
     """
-    texts = (
-        f"H4{_BY[measure]}",
+    claim = Claim(
+        f"H4{_NAME_SUFFIX[measure]}",
         "Hidden structure",
-        f"Among pairs of models whose d′ differ by less than {DELTA:g}, the {experiment.settings.level:.0%} interval of"
-        f" a difference, {_SAID[correction]}, excludes 0.",
+        f"Among pairs of models whose d′ differ by less than {DELTA:g}, the {resampler.settings.level:.0%} interval of"
+        f" a difference, {_CORRECTION_TEXT[correction]}, excludes 0.",
     )
-    cells = enough_of_both(experiment, experiment.primary_source)
-    rows = _points(cells.values(), ["d_prime_v1", measure], experiment.settings, "model")
+    cells = {cell.key.model: cell for cell in resampler.testable()}
+    rows = _points(cells.values(), ["d_prime_v1", measure], resampler.settings, "model")
     similar = [
         (one, other)
         for one, other in combinations(cells, 2)
         if abs(cells[one].measure("d_prime_v1").value - cells[other].measure("d_prime_v1").value) < DELTA
     ]
     if not similar:
-        return outcome(
-            *texts, why=f"No two models {ENOUGH} have d′ within {DELTA:g} of each other.", rows=rows
-        )
-    tests = _pairs(cells, measure, experiment.settings, similar)
+        why = f"No two models with {ENOUGH} at T = {TEMPERATURE:g} have d′ within {DELTA:g} of each other."
+        return outcome(claim, why, rows=rows)
+    tests = compare_pairs(cells, measure, resampler.settings, similar)
     differing = _passing(tests, "what")
     return outcome(
-        *texts,
+        claim,
+        f"{len(differing['none'])} of {count_of(len(tests), 'pair')} of similar d′ differ"
+        f"{_after_colon(differing['none'], '; ')}; after Bonferroni’s correction, {len(differing['bonferroni'])}."
+        f"{_chance_note('H4', len(cells), measure)}",
         holds=bool(differing[correction]),
-        why=f"{len(differing['none'])} of {counted(len(tests), 'pair')} of similar d′ differ"
-        f"{_listed(differing['none'], separator='; ')}; after Bonferroni’s correction, {len(differing['bonferroni'])}."
-        f"{_by_chance('H4', len(cells), measure)}",
         tests=tests,
         rows=rows,
         cells=cells.values(),
     )
 
 
-def _pairs(
-    cells: Mapping[str, Cell],
-    measure: str,
-    settings: Settings,
-    pairs: Sequence[tuple[str, str]] = (),
+def compare_pairs(
+    cells: Mapping[str, Cell], measure: str, settings: Settings, pairs: Sequence[tuple[str, str]]
 ) -> list[dict[str, Any]]:
-    """Compare cells by twos; by default all of them."""
-    compared = pairs or list(combinations(cells, 2))
-    corrected = 1.0 - (1.0 - settings.level) / len(compared)
+    """Test the difference of a measure for pairs of cells, with and without Bonferroni's correction."""
+    corrected_level = 1.0 - (1.0 - settings.level) / len(pairs)
     tests = []
-    for one, other in compared:
+    for one, other in pairs:
         difference = cells[one].measure(measure) - cells[other].measure(measure)
-        found, wide = limits(difference, settings), limits(difference, settings, corrected)
-        test = {"what": f"{one} − {other}", **found, "passes": _excludes_zero(found)}
-        test |= {"low_corrected": wide["low"], "high_corrected": wide["high"]}
-        tests.append({**test, "passes_corrected": _excludes_zero(wide)})
+        plain, corrected = limits(difference, settings), limits(difference, settings, corrected_level)
+        test = {"what": f"{one} − {other}", **plain, "passes": _excludes_zero(plain)}
+        test |= {"low_corrected": corrected["low"], "high_corrected": corrected["high"]}
+        tests.append({**test, "passes_corrected": _excludes_zero(corrected)})
     return tests
 
 
-def _passing(tests: Sequence[Test], what: str) -> dict[Correction, list[str]]:
-    """Name by ``what`` the tests that pass with each correction."""
+def _passing(tests: Sequence[Test], column: str) -> dict[Correction, list[str]]:
+    """Return the distinct values of a column among the tests that pass with each correction."""
     return {
-        "none": list(dict.fromkeys(test[what] for test in tests if test["passes"])),
-        "bonferroni": list(dict.fromkeys(test[what] for test in tests if test["passes_corrected"])),
+        "none": list(dict.fromkeys(test[column] for test in tests if test["passes"])),
+        "bonferroni": list(dict.fromkeys(test[column] for test in tests if test["passes_corrected"])),
     }
 
 
-def _excludes_zero(found: Mapping[str, float]) -> bool:
-    return found["low"] > 0.0 or found["high"] < 0.0
+def _excludes_zero(row: Mapping[str, float]) -> bool:
+    return row["low"] > 0.0 or row["high"] < 0.0
 
 
-def hypotheses(experiment: LogprobResampler) -> Iterator[Outcome]:
-    """Test all four as registered, then those two that can be put to a valid measure."""
-    yield suboptimal_metacognition(experiment)
-    yield domain_specific_efficiency(experiment)
-    yield temperature_dissociation(experiment)
-    yield hidden_structure(experiment)
-    yield domain_specific_efficiency(experiment, "meta_information", correction="bonferroni")
-    yield hidden_structure(experiment, "meta_information", correction="bonferroni")
+def _lies_within(row: Mapping[str, float], margin: float) -> bool:
+    return abs(row["low"]) < margin and abs(row["high"]) < margin
+
+
+def hypotheses(resampler: LogprobResampler) -> Iterator[Outcome]:
+    """Test all four as registered, then H2 and H4 on a valid measure."""
+    yield suboptimal_metacognition(resampler)
+    yield domain_specific_efficiency(resampler)
+    yield temperature_dissociation(resampler)
+    yield hidden_structure(resampler)
+    yield domain_specific_efficiency(resampler, "meta_information", correction="bonferroni")
+    yield hidden_structure(resampler, "meta_information", correction="bonferroni")
 
 
 # Robustness checks ------------------------------------------------------------------------------------------------
 #
-# The paper names six; its supplement, with R2 to R6, was not published with it. How they are carried out here is said
-# at each. All six are decided alike: an M-ratio is robust when its difference from the primary one is shown to be
-# small, by two one-sided tests at .05 in every model. A difference that merely cannot be shown is no robustness.
+# The paper names six. Its supplement with R2 to R6 was not published; comments say how each is carried out here. One
+# rule decides all six: an M-ratio is robust if its difference from the primary one is shown to be small in every model,
+# by two one-sided tests at .05. A difference that merely cannot be shown is no evidence of robustness.
 
 
-def monotonicity(experiment: LogprobResampler) -> Outcome:
+def monotonicity(resampler: LogprobResampler) -> Outcome:
     """Test that accuracy rises from each quarter of the evidence to the next, as evidence for correctness must.
 
-    Supported when it does in every model and source at T = 1. A cell's ``p_value`` is the largest of the three
-    one-sided exact tests (Fisher) of neighbouring quarters: that of the hypothesis that one of them does not rise
-    (Berger 1982, doi:10.2307/1267823). Trials of a question that was asked several times count for as many independent
-    ones as they are worth at least. The estimate is the smallest rise, with the interval of Newcombe (1998,
-    doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I, method 10). ``rises`` says whether the four
-    shares rise strictly, which is all that the paper asks (table 5); chance alone makes that happen once in 24 times.
+    The rule must hold in every model and source at T = 1. The ``p_value`` of a cell is the largest of the three
+    one-sided Fisher exact tests of neighbouring quarters (intersection-union test: Berger 1982, doi:10.2307/1267823).
+    Trials of repeated questions count as the smallest number of independent trials that they can be worth. The estimate
+    is the smallest rise, with the interval of Newcombe (1998,
+    doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I, method 10). ``rises`` is the criterion of the
+    paper (table 5): the four proportions rise strictly. Chance alone meets it once in 24 times.
     """
-    texts = (
+    claim = Claim(
         "Monotonicity",
         "Accuracy by quarter of the evidence",
         "Accuracy rises from each quarter of it to the next in every model and source (p < .05 for each rise).",
@@ -417,17 +427,16 @@ def monotonicity(experiment: LogprobResampler) -> Outcome:
     tests: list[Test] = []
     rows: list[Test] = []
     cells: list[Cell] = []
-    for source in experiment.sources:
-        for model, cell in enough_of_both(experiment, source).items():
-            right, total, worth = quarter_counts(cell)
+    for source in resampler.sources:
+        for cell in resampler.testable(source):
+            model, (right, total, independent) = cell.key.model, quarter_counts(cell)
             accuracy = right / total
-            low, high = map(np.asarray, wilson_interval(worth * accuracy, worth))
-            label = model if len(experiment.sources) == 1 else f"{model}, {source}"
-            whole = np.floor(worth + 1e-9)  # what a whole number may have lost by rounding
-            p_value = float(rises(np.rint(whole * accuracy), whole).max())
+            low, high = map(np.asarray, wilson_interval(independent * accuracy, independent))
+            n_trials = np.floor(independent + 1e-9)  # a whole number may be rounded down
+            p_value = float(rise_p_values(np.rint(n_trials * accuracy), n_trials).max())
             tests.append(
                 {
-                    "what": label,
+                    "what": model if len(resampler.sources) == 1 else f"{model}, {source}",
                     **smallest_rise(accuracy, low, high),
                     **{f"q{i + 1}": float(value) for i, value in enumerate(accuracy)},
                     "rises": len(total) == 4 and bool((np.diff(accuracy) > 0.0).all()),
@@ -442,14 +451,14 @@ def monotonicity(experiment: LogprobResampler) -> Outcome:
             ]
             cells.append(cell)
     if not tests:
-        return outcome(*texts, why=_FEW)
+        return outcome(claim, _TOO_FEW)
     failing = [test["what"] for test in tests if not test["passes"]]
-    which = f"; not shown in {', '.join(failing)}" if failing else ""
+    exceptions = f"; not shown in {', '.join(failing)}" if failing else ""
     return outcome(
-        *texts,
+        claim,
+        f"It rises in {len(tests) - len(failing)} of {count_of(len(tests), 'case')}{exceptions}. By the shares alone,"
+        f" as the paper has it, in {sum(test['rises'] for test in tests)}.",
         holds=not failing,
-        why=f"It rises in {len(tests) - len(failing)} of {counted(len(tests), 'case')}{which}. By the shares alone, as"
-        f" the paper has it, in {sum(test['rises'] for test in tests)}.",
         tests=tests,
         rows=rows,
         deciding=min(tests, key=lambda test: test["estimate"]),
@@ -457,135 +466,153 @@ def monotonicity(experiment: LogprobResampler) -> Outcome:
     )
 
 
+def rise_p_values(right: FloatArray, total: FloatArray) -> FloatArray:
+    """Return p-values of one-sided Fisher exact tests of each quarter against the next; 1 for a single quarter."""
+    if len(total) < 2:
+        return np.ones(1)
+    from scipy.stats import hypergeom
+
+    pair_right, pair_total = right[:-1] + right[1:], total[:-1] + total[1:]
+    return np.asarray(hypergeom.sf(right[1:] - 1, pair_total, pair_right, total[1:]), dtype=np.float64)
+
+
+def smallest_rise(proportion: FloatArray, low: FloatArray, high: FloatArray) -> dict[str, float]:
+    """Return the smallest rise of a proportion from one quarter to the next, with an interval from those of both."""
+    if len(proportion) < 2:
+        return dict.fromkeys(("estimate", "low", "high"), np.nan)
+    rise = np.diff(proportion)
+    i = int(rise.argmin())
+    below, above = proportion - low, high - proportion
+    return {
+        "estimate": float(rise[i]),
+        "low": float(rise[i] - np.hypot(below[i + 1], above[i])),
+        "high": float(rise[i] + np.hypot(above[i + 1], below[i])),
+    }
+
+
 SAME_TRIALS = 0.1
-"""Margin where the trials are the same: twice the largest change that table 4 of the paper calls small."""
+"""Margin of checks on the same trials: twice the largest change that table 4 of the paper calls small."""
 
 OTHER_TRIALS = 0.3
-"""Margin where the trials are others: the one that H3 was registered with."""
+"""Margin of checks on other trials: the registered margin of H3."""
 
 LEVEL = 0.9
-"""Level of the intervals, which makes two one-sided tests at .05."""
-
-_FEW = f"No model was asked {ENOUGH}."
-
-
-Changed: TypeAlias = Mapping[tuple[str, str], tuple[Cell, Distribution]]
-"""Another M-ratio and the cell that it is of, by model and method of computation."""
+"""Level of the intervals, equivalent to two one-sided tests at .05."""
 
 
 @dataclass(frozen=True, slots=True)
 class RobustnessCheck:
-    """A robustness check; a call with the resampled cells gives its outcome, whose estimate is the largest change."""
+    """A robustness check: the change of version 1's M-ratio with other cells, or with the unequal-variance model."""
 
     name: str
     title: str
-    margin: float  # the largest change that is small
-    changed: Callable[[LogprobResampler], Changed]
-    measure: str = RESAMPLED  # the primary M-ratio that was drawn together with the changed ones
-    asked: Callable[[LogprobResampler], bool] = lambda experiment: True  # whether the run has what it needs
-    unasked: str = ""  # what is missing where it has not
+    margin: float  # the largest change that counts as small
+    binnings: tuple[str, ...] = (PRIMARY,)
+    other_sources: bool = False  # the cells of the other sources instead of the primary one
+    unequal_variance: bool = False
+    missing: str = _TOO_FEW  # why a run without such cells cannot be tested
 
-    def __call__(self, experiment: LogprobResampler) -> Outcome:
-        """Decide the check."""
-        texts = (
+    def __call__(self, resampler: LogprobResampler) -> Outcome:
+        """Test that the change is small in every model; the estimate is the largest change."""
+        claim = Claim(
             self.name,
             self.title,
             f"In every model the {LEVEL:.0%} interval of its change lies within ±{self.margin:g}.",
         )
-        primary = enough_of_both(experiment, experiment.primary_source)
-        kept = {key: value for key, value in self.changed(experiment).items() if key[0] in primary}
-        if not kept:
-            return outcome(*texts, why=_FEW if self.asked(experiment) else self.unasked)
-        tests: list[Test] = []
-        for (model, way), (cell, ratio) in kept.items():
-            found = limits(ratio - primary[model].measure(self.measure), experiment.settings, LEVEL)
-            within = abs(found["low"]) < self.margin and abs(found["high"]) < self.margin
-            test = {"what": f"{model}, {way}", **found, "passes": within, "n": cell.n}
-            tests.append({**test, "model": model, "way": way})
-        own = {(model, "primary"): (cell, cell.measure("mratio_v1")) for model, cell in primary.items()}
-        rows = [
-            {"model": model, "way": way, **limits(ratio, experiment.settings), "n": cell.n}
-            for (model, way), (cell, ratio) in {**own, **kept}.items()
+        # Both M-ratios of a difference have the same kind of distribution.
+        name, primary_name = (
+            ("mratio_v1_unequal", "mratio_v1") if self.unequal_variance else (RESAMPLED, RESAMPLED)
+        )
+        primary = {cell.key.model: cell for cell in resampler.testable()}
+        sources = resampler.sources[1:] if self.other_sources else resampler.sources[:1]
+        selected = [(source, binning) for source in sources for binning in self.binnings]
+        changed = [
+            cell
+            for source, binning in selected
+            for cell in resampler.testable(source, binning=binning)
+            if cell.key.model in primary
         ]
+        if not changed:
+            run_has_any = any((key.source, key.binning) in selected for key in resampler.cells)
+            return outcome(claim, _TOO_FEW if run_has_any else self.missing)
+        tests: list[Test] = []
+        rows: list[Test] = [
+            {"model": model, "label": f"K = {RATINGS}", "detail": "primary"}
+            | {**limits(cell.measure("mratio_v1"), resampler.settings), "n": cell.n}
+            for model, cell in primary.items()
+        ]
+        for cell in changed:
+            model, (label, detail), m_ratio = cell.key.model, self._describe(cell), cell.measure(name)
+            change = limits(m_ratio - primary[model].measure(primary_name), resampler.settings, LEVEL)
+            test = {"what": f"{model}, {detail}", **change, "passes": _lies_within(change, self.margin)}
+            case = {"model": model, "label": label, "detail": detail, "n": cell.n}
+            tests.append({**test, **case})
+            rows.append({**case, **limits(m_ratio, resampler.settings)})
         return outcome(
-            *texts,
+            claim,
+            _robustness_summary(tests, rows, self.margin),
             holds=all(test["passes"] for test in tests),
-            why=_reason(tests, rows, self.margin),
             tests=tests,
             rows=rows,
-            cells=[cell for cell, _ in kept.values()],
+            cells=changed,
         )
 
+    def _describe(self, cell: Cell) -> tuple[str, str]:
+        """Return the label of a cell in tables and figures, and what is particular about the cell."""
+        if self.unequal_variance:
+            return self.name, f"s = {cell.standard_deviation_ratio:.2f}"
+        if self.other_sources:
+            return f"{self.name} {cell.key.source}", cell.key.source
+        binning = cell.key.binning
+        return self.name if len(self.binnings) == 1 else binning.replace("=", " = "), binning
 
-def _reason(tests: Sequence[Test], rows: Sequence[Test], margin: float) -> str:
+
+def _robustness_summary(tests: Sequence[Test], rows: Sequence[Test], margin: float) -> str:
     changed = [test["what"] for test in tests if test["low"] >= margin or test["high"] <= -margin]
-    unsure = [test["what"] for test in tests if not test["passes"] and test["what"] not in changed]
-    said = [f"Shown to be small in {sum(test['passes'] for test in tests)} of {counted(len(tests), 'case')}"]
+    uncertain = [test["what"] for test in tests if not test["passes"] and test["what"] not in changed]
+    parts = [
+        f"Shown to be small in {sum(test['passes'] for test in tests)} of {count_of(len(tests), 'case')}"
+    ]
     if changed:
-        said.append(f"larger than the margin in {'; '.join(changed)}")
-    if unsure:
-        said.append(f"too uncertain to tell in {'; '.join(unsure)}")
+        parts.append(f"larger than the margin in {'; '.join(changed)}")
+    if uncertain:
+        parts.append(f"too uncertain to tell in {'; '.join(uncertain)}")
     if len({row["model"] for row in rows}) > 1:
-        by_way = pd.DataFrame(list(rows)).pivot(index="way", columns="model", values="estimate").dropna()
-        orders = by_way.rank(axis=1, method="first").drop_duplicates()
-        said.append(f"the order of the models is {'' if len(orders) == 1 else 'not '}the same throughout")
-    return "; ".join(said) + "."
-
-
-def _rebinned(*names: str) -> Callable[[LogprobResampler], Changed]:
-    """Return what gives the M-ratio of other ways to bin the primary source."""
-    return lambda experiment: {
-        (model, name): (cell, cell.measure(RESAMPLED))
-        for name in names
-        for model, cell in enough_of_both(experiment, experiment.primary_source, binning=name).items()
-    }
+        by_label = pd.DataFrame(list(rows)).pivot(index="label", columns="model", values="estimate").dropna()
+        orders = by_label.rank(axis=1, method="first").drop_duplicates()
+        parts.append(f"the order of the models is {'' if len(orders) == 1 else 'not '}the same throughout")
+    return "; ".join(parts) + "."
 
 
 ROBUSTNESS_CHECKS = (
-    # With 6 and with 12 bins instead of 8 (section 4.8, table 4).
-    RobustnessCheck("R1", "Number of bins", SAME_TRIALS, _rebinned("K=3", "K=6")),
+    # 6 and 12 bins instead of 8 (section 4.8, table 4).
+    RobustnessCheck("R1", "Number of bins", SAME_TRIALS, binnings=("K=3", "K=6")),
     # The M-ratio of the unequal-variance model (Maniscalco & Lau 2014, doi:10.1007/978-3-642-45190-4_3). The ratio of
-    # standard deviations is the maximum-likelihood one of a model's trials, and in a resample its own. The criterion is
-    # measured from the midpoint of the means, so that an ideal observer has M = 1 whatever the variances: where this
-    # check fails, the primary M-ratio shows unequal variance and not metacognition.
-    RobustnessCheck(
-        "R2",
-        "Unequal variance",
-        SAME_TRIALS,
-        lambda experiment: {
-            (model, f"s = {cell.standard_deviation_ratio:.2f}"): (cell, cell.measure("mratio_v1_unequal"))
-            for model, cell in enough_of_both(experiment, experiment.primary_source).items()
-        },
-        measure="mratio_v1",
-    ),
-    # Between the least and the largest evidence, instead of octiles. The edges hang on two trials, so that a resample
-    # has its own.
-    RobustnessCheck("R3", "Bins of equal width", SAME_TRIALS, _rebinned("equal_width")),
-    # On other sources, Natural Questions in the paper (section 3.1), between their own octiles.
+    # standard deviations is fitted by maximum likelihood, in each resample anew. The criterion is measured from the
+    # midpoint of the means, so that M-ratio is 1 for an ideal observer whatever the variances. If this check fails, the
+    # primary M-ratio reflects unequal variance and not metacognition.
+    RobustnessCheck("R2", "Unequal variance", SAME_TRIALS, unequal_variance=True),
+    # Bins of equal width between the lowest and the highest evidence, instead of octiles. The edges depend on two
+    # trials, so that each resample has edges of its own.
+    RobustnessCheck("R3", "Bins of equal width", SAME_TRIALS, binnings=("equal_width",)),
+    # Other sources with octiles of their own; Natural Questions in the paper (section 3.1).
     RobustnessCheck(
         "R4",
         "Other questions",
         OTHER_TRIALS,
-        lambda experiment: {
-            (model, source): (cell, cell.measure(RESAMPLED))
-            for source in experiment.sources[1:]
-            for model, cell in enough_of_both(experiment, source).items()
-        },
-        asked=lambda experiment: len(experiment.sources) > 1,
-        unasked="No model was asked questions of two sources: run the task with source=nq_open as well.",
+        other_sources=True,
+        missing="No model was asked questions of two sources: run the task with source=nq_open as well.",
     ),
-    # The mean log-probability of the right answer is the evidence, whatever was answered (section 2.3). Its tokens are
-    # put in the model's mouth after the same prompt, so that the evidence does not depend on what was sampled.
+    # The evidence is the mean log-probability of the right answer, whatever the model answered (section 2.3). The right
+    # answer is put in the model's mouth after the same prompt, so that the evidence does not depend on sampling.
     RobustnessCheck(
         "R5",
         "Right answer force-decoded",
         OTHER_TRIALS,
-        _rebinned("gold"),
-        asked=lambda experiment: any(key.binning == "gold" for key in experiment.cells),
-        unasked="The log-probability of the right answer was not asked for: run the task with force_gold=true.",
+        binnings=("gold",),
+        missing="The log-probability of the right answer was not asked for: run the task with force_gold=true.",
     ),
-    # On questions that are equally difficult for every model, half of them answered right: of the right and the wrong
-    # answers of a model, whichever are more, as many are drawn at random as there are of the other, and the octiles are
-    # those of the trials left.
-    RobustnessCheck("R6", "Matched difficulty", OTHER_TRIALS, _rebinned("balanced")),
+    # Questions of equal difficulty for every model: equal numbers of right and wrong answers. The larger class is
+    # sampled at random, and the octiles are those of the remaining trials.
+    RobustnessCheck("R6", "Matched difficulty", OTHER_TRIALS, binnings=("balanced",)),
 )

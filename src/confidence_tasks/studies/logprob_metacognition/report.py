@@ -1,6 +1,6 @@
-"""The log-probability study in the report: what is valid, what is replicated, and what became of each hypothesis.
+"""Report of the log-probability study: the valid measures, the replicated tables and the outcome of each hypothesis.
 
-Cacioli (2026), arXiv:2603.25112: tables 2 to 7 of its first version, led by the measures of its second.
+Cacioli (2026), arXiv:2603.25112: measures of its second version, then tables 2 to 7 of its first.
 """
 
 from __future__ import annotations
@@ -36,9 +36,7 @@ from confidence_tasks.studies.logprob_metacognition.hypotheses import (
 )
 from confidence_tasks.studies.logprob_metacognition.replies import (
     CONDITIONS,
-    condition_of,
-    mean_logprob_of,
-    temperature_of,
+    draw_mean_logprob,
 )
 from confidence_tasks.studies.logprob_metacognition.resampling import (
     TEMPERATURE,
@@ -62,58 +60,47 @@ VALID = (
     "ece",
     "brier",
 )
-"""Measures of the second version, accuracy of selective models, and the calibration that they are set against."""
+"""Measures of the second version, accuracy at coverage, and calibration for comparison."""
 
 BY_CONSTRUCTION = (
-    "With correctness in the place of the stimulus, d′ and meta-d′ are functions of one table: M-ratio is 1 for"
-    " evidence of equal variance, however much or little the model knows of what it knows. What moves it are the ratio"
-    " of variances and the share of right answers. The author withdrew it in the second version of the paper; it is"
-    " here to compare with the first."
+    "Version 1 takes correctness for the stimulus, so that d′ and meta-d′ are functions of one table: M-ratio is 1 for"
+    " evidence of equal variance, however much the model knows about its own correctness. M-ratio changes only with the"
+    " ratio of variances and the share of right answers. The author withdrew it in the second version of the paper; the"
+    " report has it for comparison with the first."
 )
-"""What to know before version 1's M-ratio is read."""
+"""Warning that goes with version 1's M-ratio."""
 
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """All models of the task, resampled together, and what became of every hypothesis."""
+    """Resampled cells of all models of the task, and the outcomes of the hypotheses and checks by name."""
 
-    experiment: LogprobResampler
+    resampler: LogprobResampler
 
     @cached_property
     def hypotheses(self) -> dict[str, Outcome]:
-        """Outcomes of the hypotheses, by number; H2 and H4 also by meta-information."""
-        return {found.name: found for found in hypotheses(self.experiment)}
+        """Outcomes of the hypotheses; H2 and H4 also by meta-information."""
+        return {outcome.name: outcome for outcome in hypotheses(self.resampler)}
+
+    @cached_property
+    def monotonicity(self) -> Outcome:
+        """Outcome of the test that accuracy rises with the evidence."""
+        return monotonicity(self.resampler)
 
     @cached_property
     def robustness(self) -> dict[str, Outcome]:
-        """Outcomes of the robustness checks, by number."""
-        return {found.name: found for found in (check(self.experiment) for check in ROBUSTNESS_CHECKS)}
+        """Outcomes of the robustness checks."""
+        return {check.name: check(self.resampler) for check in ROBUSTNESS_CHECKS}
 
     @cached_property
     def robustness_points(self) -> pd.DataFrame:
         """M-ratio of every model as registered and by each check, named by ``label``."""
-        points = {
-            (row["model"], label): {**row, "label": label}
-            for name, found in self.robustness.items()
-            for row in found.rows.to_dict("records")
-            for label in [_way(name, row["way"])]
-        }
-        return pd.DataFrame(points.values())
-
-    @cached_property
-    def monotonicity(self) -> Outcome:
-        """Whether accuracy rises with the evidence."""
-        return monotonicity(self.experiment)
-
-
-def _way(check: str, way: str) -> str:
-    """Name a way to compute M-ratio: by the number of its check and, where that has several, which."""
-    several = {"R1": way.replace("=", " = "), "R4": f"R4 {way}"}
-    return "K = 4" if way == "primary" else several.get(check, check)
+        rows = [row for outcome in self.robustness.values() for row in outcome.rows.to_dict("records")]
+        return pd.DataFrame({(row["model"], row["label"]): row for row in rows}.values())
 
 
 def analyse(task_trials: TaskTrials, settings: Settings) -> Analysis:
-    """Resample what the hypotheses compare, of all models of the task at once."""
+    """Resample the cells of all models of the task together."""
     return Analysis(resample(trials_frame(task_trials), settings=settings))
 
 
@@ -123,19 +110,19 @@ def analyse(task_trials: TaskTrials, settings: Settings) -> Analysis:
 @extra_table(
     "verdicts",
     "Hypotheses and robustness checks",
-    f"H1 to H4 and R1 to R6 as registered, all of them about version 1’s M-ratio. {BY_CONSTRUCTION} H2 and H4 by"
-    " meta-information, corrected for the number of pairs, ask the same of a measure that is valid. The estimate is"
-    " that of the case that decides.",
+    f"H1 to H4 and R1 to R6 as registered: all of them concern version 1’s M-ratio. {BY_CONSTRUCTION} H2 and H4 by"
+    " meta-information test the same on a valid measure, corrected for the number of pairs. The estimate is that of"
+    " the deciding case.",
 )
 def verdicts(results: TaskResults) -> Iterator[dict[str, Any]]:
-    """Return the verdict on every hypothesis and robustness check, with what decided it."""
+    """Return the verdict on every hypothesis and robustness check, with the deciding case."""
     analysis = results.analysis
     outcomes = {**analysis.hypotheses, "Monotonicity": analysis.monotonicity, **analysis.robustness}
     for name, outcome in outcomes.items():
         yield {
             "hypothesis": f"{name}: {outcome.title}" if outcome.title != name else name,
             **{name: getattr(outcome, name) for name in ("verdict", "estimate", "low", "high")},
-            "of": outcome.about,
+            "case": outcome.about,
             "why": outcome.why,
             "holds if": outcome.rule,
             "n": outcome.n,
@@ -144,63 +131,66 @@ def verdicts(results: TaskResults) -> Iterator[dict[str, Any]]:
 
 @extra_table(
     "valid",
-    f"What log-probability tells at T = {TEMPERATURE:g}",
+    f"Log-probability as evidence of correctness at T = {TEMPERATURE:g}",
     "The measures of the paper’s second version. Meta-information is the share of the uncertainty about correctness"
-    " that the log-probability removes, corrected for bias; p is of the permutation test that it removes none. A"
-    " z-ROC slope other than 1 is unequal variance. Accuracies are of the most confident half and four fifths of"
-    " the answers. ECE and Brier score take exp(mean log-probability) for the confidence.",
+    " that the log-probability removes, corrected for bias; p is that of a permutation test of no information. A z-ROC"
+    " slope other than 1 means unequal variance. The two further accuracies are those of the most confident 50% and 80%"
+    " of the answers. ECE and Brier score use exp(mean log-probability) as confidence.",
 )
 def valid_measures(results: TaskResults) -> Iterator[dict[str, Any]]:
     """Return the second version's measures at T = 1, with the permutation test of meta-information."""
-    for cell in _at_one(results):
+    for cell in _whole_cells(results):
         test = meta_information_test(
-            cell.correct, cell.evidence, questions=cell.asked, seed=results.settings.seed
+            cell.correct, cell.evidence, questions=cell.questions, seed=results.settings.seed
         )
-        row = {"model": cell.key.model, "source": cell.key.source, **_measured(cell, VALID, results)}
+        row = {"model": cell.key.model, "source": cell.key.source, **_measure_cells(cell, VALID, results)}
         yield {**row, "p": p_value(test.p_value), "n": cell.n}
 
 
 @extra_table(
     "domains",
     f"By domain at T = {TEMPERATURE:g}",
-    "Domains with at least 50 right and 50 wrong questions. Bins of M-ratio are those of all domains together.",
+    "Domains with at least 50 right and 50 wrong questions. All domains share the bins of M-ratio.",
 )
 def by_domain(results: TaskResults) -> Iterable[dict[str, Any]]:
     """Return table 6 of the first version, with meta-information beside M-ratio."""
-    analysis = results.analysis
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     for name in ("H2 by meta-information", "H2"):
-        for each in analysis.hypotheses[name].rows.to_dict("records"):
-            key = {name: each[name] for name in ("model", "domain")}
+        for point in results.analysis.hypotheses[name].rows.to_dict("records"):
+            key = {part: point[part] for part in ("model", "domain")}
             row = rows.setdefault(tuple(key.values()), key)
-            row.pop("n", None)  # the last column
-            row |= {**_shown(measure_label(str(each["measure"])), each), "n": each["n"]}
+            row.pop("n", None)  # n is the last column
+            row |= {**_point_cells(measure_label(str(point["measure"])), point), "n": point["n"]}
     return rows.values()
 
 
 @extra_table(
     "temperatures",
     "Over temperatures, version 1",
-    f"For replication. {BY_CONSTRUCTION} Bins have the edges of T = {TEMPERATURE:g} at every temperature, those of"
-    " meta-information are a condition’s own. Questions are the same, so that rows of a model are paired. The type-2"
-    f" criterion is that of calling an answer sure above the median of T = {TEMPERATURE:g}: above 0 few answers are"
-    f" sure, below 0 many. Draws with |M| above {LARGEST_RATIO:g} are dropped, and counted.",
+    f"For replication. {BY_CONSTRUCTION} Bins have the edges of T = {TEMPERATURE:g} at every temperature, except those"
+    " of meta-information, which each condition has of its own. Rows of a model are paired, because the questions are"
+    f" the same. The type-2 criterion is set at the median of T = {TEMPERATURE:g}: above 0 few answers exceed it, below"
+    f" 0 many. Draws with |M| above {LARGEST_RATIO:g} are dropped and counted.",
 )
 def by_temperature(results: TaskResults) -> Iterator[dict[str, Any]]:
     """Return tables 2 and 7 of the first version: d', meta-d' and M-ratio over temperatures, edges fixed at T = 1."""
     measures = ("meta_information", "accuracy", *VERSION_1, "criterion_v1")
-    for cell in results.analysis.experiment.cells.values():
-        if not (cell.key.domain or cell.key.binning):
-            place = {"model": cell.key.model, "source": cell.key.source, "T": f"{cell.key.temperature:g}"}
-            measured = _measured(cell, measures, results)
-            yield {**place, **measured, "draws dropped": cell.n_dropped, "n": cell.n}
+    for cell in _whole_cells(results, every_temperature=True):
+        yield {
+            "model": cell.key.model,
+            "source": cell.key.source,
+            "T": f"{cell.key.temperature:g}",
+            **_measure_cells(cell, measures, results),
+            "draws dropped": cell.n_dropped,
+            "n": cell.n,
+        }
 
 
 @extra_table(
     "quarters",
     f"Accuracy by quarter of the log-probability at T = {TEMPERATURE:g}",
-    "It must rise if the log-probability is graded evidence. The paper asks for a strict rise of the four shares; p"
-    " is of the hypothesis that somewhere accuracy does not rise.",
+    "Accuracy must rise if the log-probability is graded evidence. The paper asks for a strict rise of the four"
+    " shares; p is that of the null hypothesis that accuracy does not rise at one of the three steps.",
 )
 def quarters(results: TaskResults) -> Iterator[dict[str, Any]]:
     """Return table 5 of the first version: accuracy by quarters of the evidence."""
@@ -214,39 +204,45 @@ def quarters(results: TaskResults) -> Iterator[dict[str, Any]]:
 
 @extra_table(
     "robustness",
-    "Version 1’s M-ratio computed otherwise",
+    "Robustness of version 1’s M-ratio",
     "K = 4 first, then other numbers of bins (R1), unequal variance (R2), bins of equal width (R3), other questions"
-    " (R4), the log-probability of the right answer (R5), and as many right as wrong answers (R6).",
+    " (R4), the log-probability of the right answer (R5), and equal numbers of right and wrong answers (R6).",
 )
-def other_bins(results: TaskResults) -> Iterable[dict[str, Any]]:
-    """Return table 4 of the first version, for every robustness check: M-ratio as it was and computed otherwise."""
+def robustness_table(results: TaskResults) -> Iterable[dict[str, Any]]:
+    """Return table 4 of the first version, with a column for every robustness check."""
     rows: dict[str, dict[str, Any]] = {}
-    for each in results.analysis.robustness_points.to_dict("records"):
-        row = rows.setdefault(str(each["model"]), {"model": each["model"]})
-        row |= _shown(each["label"], each)
+    for point in results.analysis.robustness_points.to_dict("records"):
+        row = rows.setdefault(str(point["model"]), {"model": point["model"]})
+        row |= _point_cells(point["label"], point)
     return rows.values()
 
 
-def _at_one(results: TaskResults) -> list[Cell]:
-    """All trials of each model and source at T = 1."""
-    cells: dict[CellKey, Cell] = results.analysis.experiment.cells
-    return [cell for key, cell in cells.items() if key == CellKey(key.model, key.source)]
+def _whole_cells(results: TaskResults, *, every_temperature: bool = False) -> list[Cell]:
+    """Return the cell of each model and source at T = 1, or at every temperature."""
+    cells: dict[CellKey, Cell] = results.analysis.resampler.cells
+    return [
+        cell
+        for key, cell in cells.items()
+        if not (key.domain or key.binning) and (every_temperature or key.temperature == TEMPERATURE)
+    ]
 
 
-def _measured(cell: Cell, measures: Sequence[str], results: TaskResults) -> dict[str, float | str]:
-    """Return measures of a cell as the main table has them, and the criterion, which is in none."""
+def _measure_cells(cell: Cell, measures: Sequence[str], results: TaskResults) -> dict[str, float | str]:
+    """Return measures of a cell as in the main table, and the criterion, which is not in the main table."""
     row: dict[str, float | str] = {}
     for name in measures:
         label = measure_label(name)
         if name == "criterion_v1":
             row |= interval_cells(label, cell.measure(name).interval(results.settings))
             continue
-        entry = results.estimate(cell.key.model, condition_of(cell.key.temperature), name, cell.key.source)
+        entry = results.estimate(
+            cell.key.model, CONDITIONS.label(cell.key.temperature), name, cell.key.source
+        )
         row |= interval_cells(label, entry.interval) if entry else {label: np.nan}
     return row
 
 
-def _shown(label: str, point: Mapping[Any, Any]) -> dict[str, float]:
+def _point_cells(label: str, point: Mapping[Any, Any]) -> dict[str, float]:
     return {label: point["estimate"], f"{label} low": point["low"], f"{label} high": point["high"]}
 
 
@@ -259,23 +255,23 @@ def _shown(label: str, point: Mapping[Any, Any]) -> dict[str, float]:
     BY_CONSTRUCTION,
 )
 def m_ratio_by_construction(results: TaskResults) -> Iterable[str]:
-    """Name all models: the notice concerns each."""
+    """Name all models: the notice concerns each of them."""
     return [model.label for model in results.models]
 
 
 @check(
     "note",
     f"Not asked at T = {TEMPERATURE:g}",
-    "Edges of bins are those of the nearest temperature, and the hypotheses cannot be tested.",
+    "The nearest temperature sets the edges of the bins, and the hypotheses cannot be tested.",
 )
 def no_reference_temperature(results: TaskResults) -> Iterator[str]:
-    """Name models that were not asked at temperature 1, which sets the bins and is tested."""
-    experiment = results.analysis.experiment
-    for model in experiment.models:
-        for source in experiment.sources:
-            asked = experiment.temperatures(model, source)
-            if asked and TEMPERATURE not in asked:
-                nearest = min(asked, key=lambda temperature: abs(temperature - TEMPERATURE))
+    """Name models without trials at temperature 1."""
+    resampler = results.analysis.resampler
+    for model in resampler.models:
+        for source in resampler.sources:
+            temperatures = resampler.temperatures(model, source)
+            if temperatures and TEMPERATURE not in temperatures:
+                nearest = min(temperatures, key=lambda temperature: abs(temperature - TEMPERATURE))
                 yield f"{model}, {source}: T = {nearest:g} instead"
 
 
@@ -286,9 +282,11 @@ def no_reference_temperature(results: TaskResults) -> Iterator[str]:
     " depends on the share of right answers; read d_a and meta-information instead.",
 )
 def unequal_variance(results: TaskResults) -> Iterator[str]:
-    """Name where variances differ, which changes version 1's M-ratio."""
-    for cell in _at_one(results):
-        slope = results.estimate(cell.key.model, condition_of(TEMPERATURE), "z_roc_slope", cell.key.source)
+    """Name models and sources whose z-ROC slope differs from 1."""
+    for cell in _whole_cells(results):
+        slope = results.estimate(
+            cell.key.model, CONDITIONS.label(TEMPERATURE), "z_roc_slope", cell.key.source
+        )
         if slope and (slope.interval.low > 1.0 or slope.interval.high < 1.0):
             yield (
                 f"{cell.key.model}, {cell.key.source}: slope {slope.interval.estimate:.2f}"
@@ -303,8 +301,8 @@ _WIDE = (7.4, 3.0)
 @figure_of(
     "efficiency_space",
     "Metacognitive efficiency space, version 1",
-    "Meta-d′ with intervals against d′ at T = 1. On the dashed line M-ratio is 1, where evidence of equal variance"
-    " lies by construction.",
+    "Meta-d′ with intervals against d′ at T = 1. M-ratio is 1 on the dashed line, where evidence of equal variance lies"
+    " by construction.",
     size=(3.4, 2.6),
 )
 def efficiency_space(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
@@ -312,8 +310,8 @@ def efficiency_space(results: TaskResults, styles: ModelStyles) -> Iterator[Pane
     rows = results.analysis.hypotheses["H1"].rows
     if len(rows):
         x = rows.loc[rows["measure"] == "d_prime_v1", ["estimate"]].to_numpy(dtype=np.float64)
-        drawn = zip(_lines(rows, "measure", ["meta_d_v1"], styles), x, strict=True)
-        lines = [replace(line, x=own) for line, own in drawn]
+        meta_d = _lines(rows, "measure", ["meta_d_v1"], styles)
+        lines = [replace(line, x=d_prime) for line, d_prime in zip(meta_d, x, strict=True)]
         yield panel("", panels.points, lines=lines, x="d′", y="meta-d′", diagonal=True)
 
 
@@ -333,7 +331,7 @@ def domain_figure(results: TaskResults, styles: ModelStyles) -> Figure:
     return Figure(
         f"{results.task_trials.slug}_domains",
         "By domain",
-        "Meta-information, and below it version 1’s M-ratio, in each domain at T = 1, with intervals.",
+        "Meta-information (above) and version 1’s M-ratio (below) in each domain at T = 1, with intervals.",
         tuple(rows),
         model_keys(results, styles),
         size=_WIDE,
@@ -346,18 +344,18 @@ _SENSITIVITIES = (("d_prime_v1", "d′", Colour.MUTED), ("meta_d_v1", "meta-d′
 @figure_of(
     "temperatures",
     "d′ and meta-d′ over temperatures, version 1",
-    "With intervals, bins having the edges of T = 1 throughout. H3 asks for a meta-d′ that stays while d′ moves;"
-    " both are functions of one table.",
+    "With intervals; bins have the edges of T = 1 at every temperature. H3 asks for a stable meta-d′ while d′ varies,"
+    " although both are functions of one table.",
     keys=tuple(LegendEntry(label, colour) for _, label, colour in _SENSITIVITIES),
     size=(2.4, 2.0),
 )
 def temperature_figure(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
     """Draw d' and meta-d' of version 1 against temperature, as H3 compares them."""
     rows = results.analysis.hypotheses["H3"].rows
-    for model, of_model in rows.groupby("model", sort=False) if len(rows) else ():
-        temperatures = list(dict.fromkeys(of_model["temperature"]))
+    for model, points in rows.groupby("model", sort=False) if len(rows) else ():
+        temperatures = list(dict.fromkeys(points["temperature"]))
         lines = [
-            line_of_rows(of_model[of_model["measure"] == measure], "temperature", temperatures, label, colour)
+            line_of_rows(points[points["measure"] == measure], "temperature", temperatures, label, colour)
             for measure, label, colour in _SENSITIVITIES
         ]
         ticks = [f"{temperature:g}" for temperature in temperatures]
@@ -367,26 +365,26 @@ def temperature_figure(results: TaskResults, styles: ModelStyles) -> Iterator[Pa
 @figure_of(
     "quarters",
     "Accuracy by quarter of the log-probability",
-    "At T = 1, with Wilson’s intervals. A curve that rises throughout is graded evidence of correctness.",
+    "At T = 1, with Wilson’s intervals. A curve that rises throughout shows graded evidence of correctness.",
     size=(2.6, 2.1),
 )
 def by_quarter(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
     """Draw accuracy by quarters of the evidence at T = 1."""
     rows = results.analysis.monotonicity.rows
-    for source, of_source in rows.groupby("source", sort=False) if len(rows) else ():
-        lines = _lines(of_source, "quarter", [1, 2, 3, 4], styles)
+    for source, points in rows.groupby("source", sort=False) if len(rows) else ():
+        lines = _lines(points, "quarter", [1, 2, 3, 4], styles)
         yield panel(str(source), panels.trends, labels=list("1234"), lines=lines, x="quarter", y="accuracy")
 
 
 @figure_of(
     "robustness",
-    "Version 1’s M-ratio computed otherwise",
-    "At T = 1, with intervals: first as registered, then by each robustness check. That it moves to 1 when"
-    " variances may differ (R2) is what it is made of.",
+    "Robustness of version 1’s M-ratio",
+    "At T = 1, with intervals: first as registered, then by each robustness check. A model of unequal variance (R2)"
+    " moves M-ratio to 1, because unequal variance is what M-ratio reflects.",
     size=_WIDE,
 )
-def robustness(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
-    """Draw version 1's M-ratio as it is and as each robustness check computes it."""
+def robustness_figure(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
+    """Draw version 1's M-ratio as registered and by each robustness check."""
     points = results.analysis.robustness_points
     if len(points):
         labels = list(dict.fromkeys(points["label"]))
@@ -395,25 +393,27 @@ def robustness(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
 
 
 def _lines(rows: pd.DataFrame, by: str, positions: Sequence[object], styles: ModelStyles) -> list[Line]:
-    """Return the points of each model as a line over named positions of a column."""
+    """Return a line over named positions of a column for each model."""
     by_model = rows.groupby("model", sort=False) if len(rows) else ()
-    return [line_of_rows(its, by, positions, str(model), *styles[str(model)]) for model, its in by_model]
+    return [
+        line_of_rows(points, by, positions, str(model), *styles[str(model)]) for model, points in by_model
+    ]
 
 
-# How the study is planned -------------------------------------------------------------------------------------
+# Power analysis -----------------------------------------------------------------------------------------------
 
 _GRID = 0.03
-"""Step in nats to which log-probabilities are rounded, so that questions are alike: a tenth of their spread."""
+"""Step in nats to which log-probabilities are rounded, a tenth of their spread, so that many questions are alike."""
 
 
-def answered_shortly(subject: Subject, temperature: float, draws: Draws) -> tuple[BoolArray, FloatArray]:
+def simulate_answers(subject: Subject, temperature: float, draws: Draws) -> tuple[BoolArray, FloatArray]:
     """Return whether each short answer is right, and the mean log-probability of its tokens."""
     correct = ndtr(draws["outcome"]) < accuracy_of(subject, draws)
-    return correct, mean_logprob_of(subject, correct, temperature, draws["evidence"])
+    return correct, draw_mean_logprob(subject, correct, temperature, draws["evidence"])
 
 
-def _short_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
-    correct, mean_logprob = answered_shortly(subject, temperature_of(condition), draws[0])
+def _simulate_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
+    correct, mean_logprob = simulate_answers(subject, CONDITIONS.number(condition), draws[0])
     return {"correct": correct.astype(np.float64), "mean_logprob": _GRID * np.rint(mean_logprob / _GRID)}
 
 
@@ -421,7 +421,7 @@ POWER = PowerDesign(
     condition="T=1",
     read_condition=CONDITIONS.label_of,
     n_replies=1,
-    replies=_short_replies,
+    replies=_simulate_replies,
     trials=lambda replies, condition: {**replies, "confidence": np.exp(replies["mean_logprob"])},
     effects={
         **dict.fromkeys(("meta_information", "auroc2", "d_a", "mean_logprob_difference"), METACOGNITION),
@@ -432,7 +432,7 @@ POWER = PowerDesign(
 )
 
 
-# The tables and figures of the paper ----------------------------------------------------------------------------
+# Tables and figures of the paper --------------------------------------------------------------------------------
 
 _TRIVIA, _NATURAL = "trivia_qa", "nq_open"
 _AT_ONE = {"task": "nlp_metad", "group": "T=1", "source": _TRIVIA, "digits": 3}
@@ -447,29 +447,29 @@ def _below_one(runs: paper.Runs, cell: paper.Cell) -> bool:
 
 
 def _rank(runs: paper.Runs, cell: paper.Cell, by: str) -> paper.Value:
-    """Return a model's place by a measure, the highest first; equal as printed is tied."""
-    found = {label: _rounded(runs, replace(cell, model=label), by) for label in runs.models(cell.tasks)}
-    own = found[cell.model]
-    if own is None or np.isnan(own):
-        return own
-    place = 1 + sum(other is not None and other > own for other in found.values())
-    tied = sum(other == own for other in found.values()) > 1
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(place, "th" if place < 20 else "")
-    return f"{place}{ending}{'†' if tied else ''}"
+    """Return a model's rank by a measure, the highest first; values that are printed alike are tied."""
 
+    def printed(model: str) -> float | None:
+        entry = runs.estimate(replace(cell, model=model, measure=by))
+        return None if entry is None else round(float(entry.interval.estimate), cell.digits)
 
-def _rounded(runs: paper.Runs, cell: paper.Cell, measure: str) -> float | None:
-    entry = runs.estimate(replace(cell, measure=measure))
-    return None if entry is None else round(float(entry.interval.estimate), cell.digits)
+    values = {model: printed(model) for model in runs.models(cell.tasks)}
+    value = values[cell.model]
+    if value is None or np.isnan(value):
+        return value
+    rank = 1 + sum(other is not None and other > value for other in values.values())
+    tied = sum(other == value for other in values.values()) > 1
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(rank, "th" if rank < 20 else "")
+    return f"{rank}{ending}{'†' if tied else ''}"
 
 
 def _quarter(runs: paper.Runs, cell: paper.Cell, number: int) -> paper.Value:
     """Return accuracy in a quarter of the log-probability, the lowest first."""
     task = runs.task_of(cell)
-    counts = task.analysis.experiment.cells.get(CellKey(cell.model, cell.source)) if task else None
-    if counts is None:
+    trials = task.analysis.resampler.cells.get(CellKey(cell.model, cell.source)) if task else None
+    if trials is None:
         return None
-    right, total, _ = quarter_counts(counts)
+    right, total, _ = quarter_counts(trials)
     return float(right[number] / total[number]) if number < len(total) else np.nan
 
 

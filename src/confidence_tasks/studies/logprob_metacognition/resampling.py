@@ -1,18 +1,18 @@
-"""The cells that the hypotheses of the log-probability study compare, and what they are in resamples of questions.
+"""Count tables that the hypotheses of the log-probability study compare, and their bootstrap distributions.
 
-A cell is the count table of wrong and right answers by rating: of a model, source and temperature, of a domain at
-T = 1, or by other bins. The report's engine draws the questions of a source once for all its cells, so that the
-difference of two cells is paired by question, whatever the two are.
+A cell is one count table of wrong and right answers by rating. Its trials are those of a model, source and temperature;
+at T = 1 there are also cells of each domain, and cells with other bins. The report draws the questions of a source once
+for all cells, so that the difference of any two cells is paired by question.
 
 Cacioli (2026), arXiv:2603.25112, section 3.2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -25,13 +25,13 @@ from confidence_tasks.statistics import Estimate, Reason, fit_meta_d, meta_infor
 from confidence_tasks.statistics.calibration.binning import Bins, independent_trials
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.inference.resampling import as_estimate
-from confidence_tasks.statistics.sdt import fit_uv_sdt, quantile_edges, to_ratings, type1
+from confidence_tasks.statistics.sdt import fit_uv_sdt, quantile_edges, type1
 from confidence_tasks.statistics.sdt.count_tables import Padding
 from confidence_tasks.studies.logprob_metacognition.trials import (
     FEWEST_OF_A_CLASS,
-    LARGEST_RATIO,
     PADDING,
     RATINGS,
+    drop_large_ratios,
 )
 from confidence_tasks.study.measures import (
     Measure,
@@ -39,35 +39,32 @@ from confidence_tasks.study.measures import (
     Value,
     inverted_test_of,
     right_and_wrong,
-    smallest_set,
+    rows_of,
     statistic_of,
 )
 
 TEMPERATURE = 1.0
-"""Temperature at which the hypotheses are tested and which sets the edges of the bins."""
+"""Temperature at which the hypotheses are tested, and whose trials set the edges of the bins."""
 
 PRIMARY_SOURCE = "trivia_qa"
-"""Source on which the hypotheses are tested, if it was asked."""
+"""Source on which the hypotheses are tested, if the run has it."""
 
 PRIMARY = ""
-"""Name of the study's own binning."""
+"""Name of the paper's main binning."""
 
 RESAMPLED = "mratio_v1_resampled"
-"""M-ratio, its distribution that of resamples. Changes from bins to others are read off these: which trials lie between
-an edge and another differs from study to study as it does from resample to resample."""
-
-SETTINGS = Settings(n_resamples=10_000, level=0.95, seed=42)
-"""Settings of the paper."""
+"""M-ratio with a bootstrap distribution instead of a posterior one. A change of bins moves trials over an edge, and how
+many it moves varies between resamples as it does between studies."""
 
 _INFORMATION_BINS = Bins(10, "equal_mass")
-"""Number of bins, as in ``meta_information``."""
+"""Bins of ``meta_information``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Binning:
-    """A way to make a count table of trials: 2K bins of a column, between quantiles or of one width.
+    """Definition of a count table: 2K bins of the column ``evidence``, between quantiles or of equal width.
 
-    ``balanced`` takes as many right as wrong answers, at random, before anything else.
+    With ``balanced``, a random subset with equal numbers of right and wrong answers is drawn first.
     """
 
     n_ratings: int = RATINGS
@@ -91,11 +88,11 @@ BINNINGS: Mapping[str, Binning] = {
     "gold": Binning(evidence="gold_mean_logprob"),
     "balanced": Binning(balanced=True),
 }
-"""The study's own binning, and those of its robustness checks."""
+"""The main binning, and those of the robustness checks."""
 
 
 class CellKey(NamedTuple):
-    """Model, source, temperature, domain and binning of a cell; an empty domain stands for all together."""
+    """Model, source, temperature, domain and binning of a cell; an empty domain stands for all domains."""
 
     model: str
     source: str
@@ -106,14 +103,14 @@ class CellKey(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """Trials under one condition: ``correct``, ``evidence`` and ``asked``, their questions, have shape (n,)."""
+    """Trials of one count table: ``correct``, ``evidence`` and ``questions``, their identifiers, have shape (n,)."""
 
     key: CellKey
     correct: FloatArray
     evidence: FloatArray
-    asked: NDArray[np.str_]
+    questions: NDArray[np.str_]
     subset: TrialSubset
-    experiment: LogprobResampler
+    resampler: LogprobResampler
 
     @property
     def n(self) -> int:
@@ -122,33 +119,33 @@ class Cell:
 
     @cached_property
     def smaller_class(self) -> int:
-        """Number of questions in the smaller class, right or wrong."""
-        return min(len(np.unique(self.asked[self.correct == value])) for value in (0.0, 1.0))
+        """Number of questions answered right, or answered wrong, whichever is smaller."""
+        return min(len(np.unique(self.questions[self.correct == value])) for value in (0.0, 1.0))
 
     @property
     def counts(self) -> FloatArray:
         """Wrong and right answers by bin of evidence, lowest first, shape (2, 2K)."""
-        return _own({name: column[self.subset.rows] for name, column in self.experiment.columns.items()})
+        return _observed_table(rows_of(self.resampler.columns, self.subset.rows))
 
     @property
     def standard_deviation_ratio(self) -> Estimate:
-        """The sd of the evidence of wrong answers over that of right ones."""
+        """Standard deviation of wrong answers' evidence divided by that of right answers' evidence."""
         return as_estimate(fit_uv_sdt(*self.counts).slope)
 
     @property
     def n_dropped(self) -> int:
-        """Draws without an M-ratio, or with one too large to be believed."""
+        """Number of draws whose M-ratio is undefined or above ``LARGEST_RATIO``."""
         return int(np.isnan(self.measure("mratio_v1").resamples).sum())
 
     def measure(self, name: str) -> Distribution:
-        """Return a measure, one of ``MEASURES`` or version 1's M-ratio, with its resamples."""
+        """Return the distribution of a measure: one of ``MEASURES``, or ``mratio_v1``."""
         if name == "mratio_v1":
             meta_d, d_prime = self.measure("meta_d_v1"), self.measure("d_prime_v1")
             with np.errstate(all="ignore"):
-                m_ratio = _moderate(meta_d.resamples / d_prime.resamples)
+                m_ratio = drop_large_ratios(meta_d.resamples / d_prime.resamples)
             value = as_estimate(fit_meta_d(*self.counts, padding=PADDING).m_ratio)
             return replace(meta_d, value=value, resamples=m_ratio)
-        return self.experiment.distributions(name)[self.subset, name]
+        return self.resampler.distributions(name)[self.subset, name]
 
 
 _DRAWN_TOGETHER: Sequence[tuple[tuple[str, ...], Callable[[CellKey], bool]]] = (
@@ -157,29 +154,29 @@ _DRAWN_TOGETHER: Sequence[tuple[tuple[str, ...], Callable[[CellKey], bool]]] = (
     ((RESAMPLED,), lambda key: not key.domain),
     (("mratio_v1_unequal",), lambda key: not key.domain and key.binning == PRIMARY),
 )
-"""Measures, and the cells that have them."""
+"""Names of measures that are resampled in one pass, and the rule by which a cell is part of it."""
 
 
 @dataclass(eq=False)
 class LogprobResampler:
-    """All cells of some models, their trials one cell behind the other, and what each measure of them is in resamples.
+    """Cells of all models, and the bootstrap distributions of their measures, each computed when it is first used.
 
-    ``settings`` say how uncertainty is computed; ``known`` has the measures that have been asked for.
+    ``columns`` are the trials of all cells, one cell after the other.
     """
 
     settings: Settings
     columns: Columns = field(default_factory=dict)
     cells: dict[CellKey, Cell] = field(default_factory=dict)
-    known: dict[str, Distributions] = field(default_factory=dict)
+    computed: dict[str, Distributions] = field(default_factory=dict)
 
     def distributions(self, name: str) -> Distributions:
-        """Return a measure of all cells that have it, with those that are drawn together with it."""
-        if name not in self.known:
-            names, has = next(group for group in _DRAWN_TOGETHER if name in group[0])
-            subsets = [cell.subset for cell in self.cells.values() if has(cell.key)]
-            found = distributions(self.columns, subsets, [MEASURES[each] for each in names], self.settings)
-            self.known |= dict.fromkeys(names, found)
-        return self.known[name]
+        """Return the distributions of a measure, of every cell that has it."""
+        if name not in self.computed:
+            names, in_pass = next(group for group in _DRAWN_TOGETHER if name in group[0])
+            subsets = [cell.subset for cell in self.cells.values() if in_pass(cell.key)]
+            drawn = distributions(self.columns, subsets, [MEASURES[each] for each in names], self.settings)
+            self.computed |= dict.fromkeys(names, drawn)
+        return self.computed[name]
 
     @property
     def models(self) -> list[str]:
@@ -188,7 +185,7 @@ class LogprobResampler:
 
     @property
     def sources(self) -> list[str]:
-        """The sources of questions, that of the hypotheses first."""
+        """The sources of questions, the one of the hypotheses first."""
         return sorted({key.source for key in self.cells}, key=lambda name: (name != PRIMARY_SOURCE, name))
 
     @property
@@ -197,233 +194,246 @@ class LogprobResampler:
         return next(iter(self.sources), "")
 
     def temperatures(self, model: str, source: str) -> list[float]:
-        """Temperatures at which a model was asked, ascending."""
+        """Return the temperatures of a model's trials of a source, ascending."""
         return sorted({key.temperature for key in self.cells if key.model == model and key.source == source})
 
-    def domains(self, source: str) -> list[str]:
-        """Domains of a source's questions."""
-        return sorted({key.domain for key in self.cells if key.source == source and key.domain})
+    def testable(
+        self,
+        source: str | None = None,
+        *,
+        temperatures: Container[float] = (TEMPERATURE,),
+        domains: Container[str] = ("",),
+        binning: str = PRIMARY,
+    ) -> list[Cell]:
+        """Return the cells with enough right and enough wrong answers; ``source`` is by default the primary one."""
+        source = self.primary_source if source is None else source
+        return [
+            cell
+            for key, cell in self.cells.items()
+            if (key.source, key.binning) == (source, binning)
+            and key.temperature in temperatures
+            and key.domain in domains
+            and cell.smaller_class >= FEWEST_OF_A_CLASS
+        ]
 
 
-def enough_of_both(experiment: LogprobResampler, source: str, **key: Any) -> dict[str, Cell]:
-    """Return the models with enough right and wrong answers, and their cells of some :class:`CellKey`."""
-    found = {model: experiment.cells.get(CellKey(model, source, **key)) for model in experiment.models}
-    return {model: cell for model, cell in found.items() if cell and cell.smaller_class >= FEWEST_OF_A_CLASS}
-
-
-def limits(found: Distribution, settings: Settings, level: float | None = None) -> dict[str, float]:
-    """Return a number and its interval as the columns of a test."""
-    interval = found.interval(settings if level is None else replace(settings, level=level))
+def limits(drawn: Distribution, settings: Settings, level: float | None = None) -> dict[str, float]:
+    """Return an estimate and its interval as columns of a row."""
+    interval = drawn.interval(settings if level is None else replace(settings, level=level))
     return {limit: float(getattr(interval, limit)) for limit in ("estimate", "low", "high")}
 
 
 def quarter_counts(cell: Cell) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the right answers and all answers in each quarter of the evidence, equal evidence sharing one.
+    """Return the number of right answers, of all answers and of independent trials in each quarter of the evidence.
 
-    The third is how many independent trials they are worth, where questions were asked several times.
+    Trials with equal evidence are in the same quarter. The independent trials are fewer than the answers where a
+    question was asked several times.
     """
     partition = Bins(4, "equal_mass")
     quarter = partition.assign(cell.evidence)
     right = np.bincount(quarter, cell.correct, minlength=4).astype(np.float64)
     total = np.bincount(quarter, minlength=4).astype(np.float64)
-    worth = independent_trials(cell.asked, partition, cell.evidence, total)
+    independent = independent_trials(cell.questions, partition, cell.evidence, total)
     used = total > 0
-    return right[used], total[used], worth[used]
-
-
-def rises(right: FloatArray, total: FloatArray) -> FloatArray:
-    """Return the one-sided exact p-values of neighbours being no higher; 1 where there are none."""
-    if len(total) < 2:
-        return np.ones(1)
-    from scipy.stats import hypergeom
-
-    both, of_both = right[:-1] + right[1:], total[:-1] + total[1:]
-    return np.asarray(hypergeom.sf(right[1:] - 1, of_both, both, total[1:]), dtype=np.float64)
-
-
-def smallest_rise(share: FloatArray, low: FloatArray, high: FloatArray) -> dict[str, float]:
-    """Return the smallest rise of a share from one quarter to the next, with the interval that those of both make."""
-    if len(share) < 2:
-        return dict.fromkeys(("estimate", "low", "high"), np.nan)
-    rise = np.diff(share)
-    i = int(rise.argmin())
-    return {
-        "estimate": float(rise[i]),
-        "low": float(rise[i] - np.hypot(share[i + 1] - low[i + 1], high[i] - share[i])),
-        "high": float(rise[i] + np.hypot(high[i + 1] - share[i + 1], share[i] - low[i])),
-    }
+    return right[used], total[used], independent[used]
 
 
 # Cells ----------------------------------------------------------------------------------------------------------
 
 
 def resample(
-    trials: pd.DataFrame, *, settings: Settings = SETTINGS, binnings: Mapping[str, Binning] = BINNINGS
+    trials: pd.DataFrame, *, settings: Settings, binnings: Mapping[str, Binning] = BINNINGS
 ) -> LogprobResampler:
-    """Make every cell of the study of the trials of a log with their ``model``.
+    """Make the cells of some trials, which have their ``model`` as a column.
 
-    All temperatures are counted in the primary one of ``binnings``, domains and the other ones at T = 1 only. Edges of
-    bins are taken from a model's and source's trials at the temperature nearest to 1, and hold at all temperatures.
+    The primary binning has cells of all temperatures; domains and the other binnings have cells at T = 1 only. The
+    edges of the bins come from the trials of the same model and source at the temperature nearest to 1, and are used at
+    all temperatures.
     """
-    made = LogprobResampler(settings)
-    parts = [part for part in _parts(trials, settings, binnings) if len(part[1])]
+    resampler = LogprobResampler(settings)
+    tables = [(key, rows) for key, rows in _cell_tables(trials, settings, binnings) if len(rows)]
     order = {model: i for i, model in enumerate(dict.fromkeys(trials["model"].astype(str)))}
-    parts.sort(key=lambda part: (order[part[0].model], *part[0][1:]))
-    if parts:
-        every = pd.concat([rows for _, rows in parts], ignore_index=True).drop(columns="value")
-        made.columns = {str(name): column.to_numpy() for name, column in every.items()}
+    tables.sort(key=lambda table: (order[table[0].model], *table[0][1:]))
+    if tables:
+        stacked = pd.concat([rows for _, rows in tables], ignore_index=True).drop(columns="evidence")
+        resampler.columns = {str(name): column.to_numpy() for name, column in stacked.items()}
     end = 0
-    for key, rows in parts:
+    for key, rows in tables:
         own = rows[rows["own"] == 1.0]
-        correct, evidence = (own[name].to_numpy(dtype=np.float64) for name in ("correct", "value"))
-        asked = own["question_id"].to_numpy().astype(str)
+        correct, evidence = (own[name].to_numpy(dtype=np.float64) for name in ("correct", "evidence"))
+        questions = own["question_id"].to_numpy().astype(str)
         subset = TrialSubset(key.source, np.arange(end, end := end + len(rows)))
-        made.cells[key] = Cell(key, correct, evidence, asked, subset, made)
-    return made
+        resampler.cells[key] = Cell(key, correct, evidence, questions, subset, resampler)
+    return resampler
 
 
 VERSION_1 = ("d_prime_v1", "meta_d_v1", "mratio_v1")
-"""Measures between the edges of T = 1."""
+"""Measures of version 1 of the paper, whose bins have the edges of T = 1."""
 
 
 def version_1(columns: Columns, subsets: Iterable[TrialSubset], settings: Settings) -> Distributions:
-    """Return version 1's measures of the conditions of one model, between the edges of T = 1 at every temperature."""
-    of_study = ("question_id", "source", "temperature", "correct", "mean_logprob")
-    trials = pd.DataFrame({name: columns[name] for name in of_study}).assign(model="", domain=None)
+    """Return the distributions of version 1's measures for the conditions of one model."""
+    needed = ("question_id", "source", "temperature", "correct", "mean_logprob")
+    trials = pd.DataFrame({name: columns[name] for name in needed}).assign(model="", domain=None)
     cells = resample(trials, settings=settings, binnings={PRIMARY: BINNINGS[PRIMARY]}).cells
-    lacking = Distribution(
+    missing = Distribution(
         Estimate(np.nan, Reason.EMPTY), np.full(settings.n_resamples, np.nan), frozenset[str]()
     )
-    found: dict[tuple[TrialSubset, str], Distribution] = {}
+    drawn: dict[tuple[TrialSubset, str], Distribution] = {}
     for subset in subsets:
         temperature = float(columns["temperature"][subset.rows[0]])
         cell = cells.get(CellKey("", subset.source, temperature))
-        found |= {(subset, name): cell.measure(name) if cell else lacking for name in VERSION_1}
-    return found
+        drawn |= {(subset, name): cell.measure(name) if cell else missing for name in VERSION_1}
+    return drawn
 
 
-def _parts(
+def _cell_tables(
     trials: pd.DataFrame, settings: Settings, binnings: Mapping[str, Binning]
 ) -> Iterator[tuple[CellKey, pd.DataFrame]]:
-    """Yield the cells, and the rows of each: its own trials, and those whose quantiles its edges are."""
-    for (model, source), its_trials in trials.groupby(["model", "source"], sort=False):
-        temperatures = its_trials["temperature"].unique()
-        reference = float(temperatures[np.argmin(np.abs(temperatures - TEMPERATURE))])
+    """Yield the key of each cell and the table that its measures read."""
+    for (model, source), of_source in trials.groupby(["model", "source"], sort=False):
+        temperatures = of_source["temperature"].unique()
+        nearest = float(temperatures[np.argmin(np.abs(temperatures - TEMPERATURE))])
         for name, binning in binnings.items():
             rng = settings.generator("nlp_metad", "balanced", str(model), str(source))
-            usable = _usable(its_trials, binning, rng)
-            at_reference = usable[usable["temperature"] == reference]
-            if at_reference.empty:
+            usable = _usable(of_source, binning, rng)
+            reference = usable[usable["temperature"] == nearest]
+            if reference.empty:
                 continue
-            edges = binning.edges(at_reference[binning.evidence].to_numpy(dtype=np.float64))
-            for temperature, part in usable.groupby("temperature"):
-                if name != PRIMARY and temperature != TEMPERATURE:
-                    continue
+            edges = binning.edges(reference[binning.evidence].to_numpy(dtype=np.float64))
+            if name != PRIMARY:
+                usable, reference = usable[usable["temperature"] == TEMPERATURE], reference.iloc[:0]
+            for temperature, own in usable.groupby("temperature"):
                 key = CellKey(str(model), str(source), float(str(temperature)), binning=name)
-                others = at_reference if name == PRIMARY else at_reference.iloc[:0]
-                yield key, _rows(part, others, binning, edges)
+                yield key, _cell_table(own, reference, binning, edges)
                 if name == PRIMARY and temperature == TEMPERATURE:
-                    for domain, of_domain in part.groupby("domain"):
-                        yield key._replace(domain=str(domain)), _rows(of_domain, others, binning, edges)
+                    for domain, of_domain in own.groupby("domain"):
+                        domain_key = key._replace(domain=str(domain))
+                        yield domain_key, _cell_table(of_domain, reference, binning, edges)
 
 
 def _usable(trials: pd.DataFrame, binning: Binning, rng: np.random.Generator) -> pd.DataFrame:
-    """Return the trials that have what a binning needs; at T = 1 only, as many right as wrong, if so asked."""
+    """Return the graded trials with evidence; for a balanced binning, the random subset at T = 1."""
     complete = trials.dropna(subset=["correct", binning.evidence])
     complete = complete[complete["correct"].isin([0.0, 1.0])]
     if not binning.balanced:
         return complete
-    at = complete[complete["temperature"] == TEMPERATURE]
-    # What is drawn must not depend on the order of the rows.
-    at = at.sort_values(["question_id", "correct", binning.evidence])
-    rows = [np.flatnonzero(at["correct"] == value) for value in (0.0, 1.0)]
-    size = min(map(len, rows))
-    return at.iloc[np.sort(np.concatenate([rng.choice(some, size, replace=False) for some in rows]))]
+    # Sorted, because the subset must not depend on the order of the rows.
+    candidates = complete[complete["temperature"] == TEMPERATURE].sort_values(
+        ["question_id", "correct", binning.evidence]
+    )
+    classes = [np.flatnonzero(candidates["correct"] == value) for value in (0.0, 1.0)]
+    size = min(map(len, classes))
+    chosen = [rng.choice(members, size, replace=False) for members in classes]
+    return candidates.iloc[np.sort(np.concatenate(chosen))]
 
 
-def _rows(own: pd.DataFrame, reference: pd.DataFrame, binning: Binning, edges: FloatArray) -> pd.DataFrame:
-    """Return what measures of a cell read: of its ``own`` trials (1), and of those that settle its edges (0)."""
-    every = pd.concat([own, reference], ignore_index=True)
-    value = every[binning.evidence].to_numpy(dtype=np.float64)
-    decile = np.full(len(every), np.nan)
-    decile[: len(own)] = _INFORMATION_BINS.assign(value[: len(own)]) / _INFORMATION_BINS.number
-    rows = pd.DataFrame(
+def _cell_table(
+    own: pd.DataFrame, reference: pd.DataFrame, binning: Binning, edges: FloatArray
+) -> pd.DataFrame:
+    """Return the columns that measures of a cell read.
+
+    The rows are the cell's ``own`` trials, then the ``reference`` trials whose quantiles are the edges of its bins.
+    """
+    trials = pd.concat([own, reference], ignore_index=True)
+    evidence = trials[binning.evidence].to_numpy(dtype=np.float64)
+    decile = np.full(len(trials), np.nan)
+    decile[: len(own)] = _INFORMATION_BINS.assign(evidence[: len(own)]) / _INFORMATION_BINS.number
+    table = pd.DataFrame(
         {
-            "question_id": every["question_id"].astype(str).astype(object),
-            "source": every["source"].astype(object),
-            "correct": every["correct"].astype(np.float64),
+            "question_id": trials["question_id"].astype(str).astype(object),
+            "source": trials["source"].astype(object),
+            "correct": trials["correct"].astype(np.float64),
             "own": np.repeat([1.0, 0.0], [len(own), len(reference)]),
-            "rating": to_ratings(value, edges) - 1.0,
+            "rating": np.searchsorted(edges, evidence, side="right").astype(np.float64),
             "n_bins": len(edges) + 1.0,
             "decile": decile,
-            "extreme": value if binning.equal_width else np.nan,
+            "equal_width_evidence": evidence if binning.equal_width else np.nan,
             "prior": 0.0,
-            "value": value,
+            "evidence": evidence,
         }
     )
-    pair = rows.loc[: len(own) - 1, "correct"], decile[: len(own)]
-    kind = rows.groupby(["correct", "own", "rating", "decile"], dropna=False)
-    return rows.assign(
-        times=kind["value"].transform("size").astype(np.float64),
-        bias=meta_information(*pair, bins=None, correction="none") - meta_information(*pair, bins=None),
+    own_pair = table.loc[: len(own) - 1, "correct"], decile[: len(own)]
+    alike = table.groupby(["correct", "own", "rating", "decile"], dropna=False)
+    return table.assign(
+        n_alike=alike["evidence"].transform("size").astype(np.float64),
+        bias=meta_information(*own_pair, bins=None, correction="none")
+        - meta_information(*own_pair, bins=None),
     )
 
 
 # Measures -------------------------------------------------------------------------------------------------------
 
 
-def _tables(trials: Columns, weights: FloatArray | None, counts: FloatArray) -> FloatArray:
-    """Count wrong and right answers by rating for each row of weights, shape (R, 2, 2K); ``counts`` says which."""
-    size = int(trials["n_bins"][0])
-    shown = np.zeros((len(counts), 2 * size))
-    shown[np.arange(len(counts)), (size * trials["correct"] + trials["rating"]).astype(np.int64)] = counts
-    rows = np.ones((1, len(counts))) if weights is None else weights
-    return np.asarray(rows @ shown).reshape(-1, 2, size)
+def _tables(trials: Columns, weights: FloatArray, included: FloatArray) -> FloatArray:
+    """Count wrong and right answers by rating for each row of ``weights`` (R, n), shape (R, 2, 2K).
+
+    ``included``, of shape (n,), is 1 for the trials that count and 0 for the others.
+    """
+    n_bins = int(trials["n_bins"][0])
+    indicator = np.zeros((len(included), 2 * n_bins))
+    position = (n_bins * trials["correct"] + trials["rating"]).astype(np.int64)
+    indicator[np.arange(len(included)), position] = included
+    return np.asarray(weights @ indicator).reshape(-1, 2, n_bins)
 
 
-def _own(trials: Columns) -> FloatArray:
-    return np.asarray(_tables(trials, None, trials["own"] * (1.0 - trials["prior"]))[0])
+def _observed_table(trials: Columns) -> FloatArray:
+    own = trials["own"] * (1.0 - trials["prior"])
+    return np.asarray(_tables(trials, np.ones((1, len(own))), own)[0])
 
 
-def _resampled(trials: Columns, weights: FloatArray) -> FloatArray:
-    """Count the trials of each resample, between its own extremes where the bins are of one width."""
-    if np.isnan(trials["extreme"]).any():
+def _bootstrap_tables(trials: Columns, weights: FloatArray) -> FloatArray:
+    """Count the trials of each resample; bins of equal width have edges of their own in each."""
+    if np.isnan(trials["equal_width_evidence"]).any():
         return _tables(trials, weights, trials["own"])
-    order = np.argsort(trials["extreme"], kind="stable")
-    value, correct, drawn = trials["extreme"][order], trials["correct"][order], weights[:, order]
-    size = int(trials["n_bins"][0])
-    low, high = value[(drawn > 0.0).argmax(axis=1)], value[::-1][(drawn[:, ::-1] > 0.0).argmax(axis=1)]
-    edges = low[:, np.newaxis] + (high - low)[:, np.newaxis] * np.arange(1, size) / size
-    tables = np.empty((len(drawn), 2, size))
-    for table, its_edges, weight in zip(tables, edges, drawn, strict=True):
-        place = size * correct.astype(np.int64) + np.searchsorted(its_edges, value, side="right")
-        table[:] = np.bincount(place, weight, 2 * size).reshape(2, size)
+    order = np.argsort(trials["equal_width_evidence"], kind="stable")
+    evidence, correct = trials["equal_width_evidence"][order], trials["correct"][order].astype(np.int64)
+    drawn = weights[:, order]
+    n_bins = int(trials["n_bins"][0])
+    low = evidence[(drawn > 0.0).argmax(axis=1)]
+    high = evidence[::-1][(drawn[:, ::-1] > 0.0).argmax(axis=1)]
+    edges = low[:, np.newaxis] + (high - low)[:, np.newaxis] * np.arange(1, n_bins) / n_bins
+    tables = np.empty((len(drawn), 2, n_bins))
+    for table, inner_edges, weight in zip(tables, edges, drawn, strict=True):
+        position = n_bins * correct + np.searchsorted(inner_edges, evidence, side="right")
+        table[:] = np.bincount(position, weight, 2 * n_bins).reshape(2, n_bins)
     return tables
 
 
 def _posterior_tables(trials: Columns, weights: FloatArray) -> FloatArray:
-    """Count the trials of each draw from the posterior distribution, between quantiles of its own.
+    """Count the trials of each draw from the posterior distribution, between quantiles of the draw.
 
-    Each cell starts from 1/(2K) trials, half a trial on either side of the criterion (Jeffreys). What the paper adds to
-    each cell, 0.5, would pull d' towards 0 once more where few answers are wrong; values have it, as in the log.
+    Each cell of the table starts from 1/(2K) trials, half a trial on either side of the criterion (Jeffreys). The
+    paper's 0.5 trials in each cell are part of the estimate, as in the log, and not of the draws: they would pull d'
+    towards 0 a second time where few answers are wrong.
     """
-    seen = 1.0 - trials["prior"]
-    own, reference = trials["own"] * seen, (1.0 - trials["own"]) * seen
-    pairs = [
-        (_tables(trials, trials["times"][np.newaxis], rows)[0], _tables(trials, weights, rows))
-        for rows in (own, reference)
-    ]
-    return at_quantiles(*pairs[0], *pairs[1]) + _tables(trials, weights, trials["prior"])
+    observed = 1.0 - trials["prior"]
+    n_alike = trials["n_alike"][np.newaxis]
+    own, reference = (
+        (_tables(trials, n_alike, included)[0], _tables(trials, weights, included))
+        for included in (trials["own"] * observed, (1.0 - trials["own"]) * observed)
+    )
+    return at_quantiles(*own, *reference) + _tables(trials, weights, trials["prior"])
 
 
-def at_quantiles(counts: FloatArray, drawn: FloatArray, of: FloatArray, of_drawn: FloatArray) -> FloatArray:
-    """Count draws (R, 2, 2K) between quantiles of their own, given their counts between those of the trials (2, 2K).
+def at_quantiles(
+    counts: FloatArray, drawn: FloatArray, reference: FloatArray, reference_drawn: FloatArray
+) -> FloatArray:
+    """Move the edges of the bins in each draw to quantiles of the draw.
 
-    Where a draw has more trials below an edge than it should, its own quantile lies lower, and as many as are too many
-    belong to the bin above. Right and wrong answers are moved in the proportion that they have near the edge, in the
-    two bins that meet there. (Resamples counted between the quantiles of the trials that they repeat would vary too
-    much: of 200 questions, M-ratio's 95% intervals would hold the truth in 99% of studies.) The edges are quantiles of
-    the trials that ``of`` and ``of_drawn`` count, which were drawn together with them, or are the same.
+    Where a draw has too many reference trials below an edge, its quantile lies lower, and the surplus belongs to the
+    bin above. The surplus is taken from wrong and right answers in proportion to their numbers in the two bins that
+    meet at the edge. Fixed edges would make the draws vary too much: with 200 questions, 95% intervals of M-ratio would
+    cover the true value in 99% of studies.
+
+    Parameters
+    ----------
+    counts : ndarray, shape (2, 2K)
+        Wrong and right answers of the cell by bin.
+    drawn : ndarray, shape (R, 2, 2K)
+        The same in each draw.
+    reference, reference_drawn : ndarray, shapes (2, 2K) and (R, 2, 2K)
+        Counts of the trials whose quantiles are the edges, drawn together with those of the cell.
 
     Examples
     --------
@@ -433,107 +443,119 @@ def at_quantiles(counts: FloatArray, drawn: FloatArray, of: FloatArray, of_drawn
     array([[[3., 2.],
             [1., 2.]]])
     """
-    below, below_drawn = (np.cumsum(table.sum(axis=-2), axis=-1) for table in (of, of_drawn))
+    below, below_drawn = (np.cumsum(table.sum(axis=-2), axis=-1) for table in (reference, reference_drawn))
     surplus = below_drawn[:, :-1] - below_drawn[:, -1:] * below[:-1] / below[-1]
-    meeting = of.sum(axis=0)[:-1] + of.sum(axis=0)[1:]
-    share = (counts[:, :-1] + counts[:, 1:]) / np.maximum(meeting, 1.0)
-    moved = np.pad(surplus[:, np.newaxis] * share, ((0, 0), (0, 0), (1, 1)))
-    found: FloatArray = np.maximum(drawn + moved[..., :-1] - moved[..., 1:], 0.0)
-    return found
+    meeting = reference.sum(axis=0)[:-1] + reference.sum(axis=0)[1:]
+    proportion = (counts[:, :-1] + counts[:, 1:]) / np.maximum(meeting, 1.0)
+    moved = np.pad(surplus[:, np.newaxis] * proportion, ((0, 0), (0, 0), (1, 1)))
+    adjusted: FloatArray = np.maximum(drawn + moved[..., :-1] - moved[..., 1:], 0.0)
+    return adjusted
 
 
-def _outcomes(trials: Columns) -> Columns:
-    """Return a trial of each outcome, which the prior is about."""
-    size = int(trials["n_bins"][0])
-    n = 2 * size
-    alike = {name: np.repeat(column[:1], n) for name, column in trials.items()}
-    return alike | {
-        "correct": np.repeat([0.0, 1.0], size),
-        "rating": np.tile(np.arange(float(size)), 2),
+def _one_of_each(trials: Columns) -> Columns:
+    """Return one trial of each cell of the table, to which the prior adds its trials."""
+    n_bins = int(trials["n_bins"][0])
+    n = 2 * n_bins
+    constant = {name: np.repeat(column[:1], n) for name, column in trials.items()}
+    return constant | {
+        "correct": np.repeat([0.0, 1.0], n_bins),
+        "rating": np.tile(np.arange(float(n_bins)), 2),
         "decile": np.full(n, np.nan),
         "own": np.ones(n),
         "prior": np.ones(n),
     }
 
 
-_Of = Callable[[FloatArray, FloatArray, Padding], Any]
-"""A measure of tables of wrong and of right answers, with what is added to each cell."""
+TableStatistic: TypeAlias = Callable[[FloatArray, FloatArray, Padding], Any]
+"""A statistic of the counts of wrong and of right answers, with the padding added to each cell."""
 
 
-def _measure(name: str, description: str, of: _Of, *, posterior: bool = True, enough: int = 5) -> Measure:
-    """Make a measure of count tables; ``enough`` right and ``enough`` wrong answers have an interval."""
+def _table_measure(
+    name: str, description: str, statistic: TableStatistic, *, posterior: bool = True, enough: int = 5
+) -> Measure:
+    """Make a measure of count tables, with an interval from ``enough`` right and ``enough`` wrong answers on."""
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
         if weights is None:
-            wrong, right = _own(trials)
-            return as_estimate(of(wrong, right, PADDING))
-        tables = _resampled(trials, weights)
-        return np.asarray(of(tables[:, 0], tables[:, 1], PADDING))
+            return as_estimate(statistic(*_observed_table(trials), PADDING))
+        tables = _bootstrap_tables(trials, weights)
+        return np.asarray(statistic(tables[:, 0], tables[:, 1], PADDING))
 
-    def drawn(trials: Columns, weights: FloatArray | None) -> Value:
+    def compute_posterior(trials: Columns, weights: FloatArray | None) -> Value:
         assert weights is not None
         tables = _posterior_tables(trials, weights)
-        found = np.asarray(of(tables[:, 0], tables[:, 1], "none"))
-        return found if _own(trials).any(axis=1).all() else np.full(len(found), np.nan)
+        values = np.asarray(statistic(tables[:, 0], tables[:, 1], "none"))
+        return values if _observed_table(trials).any(axis=1).all() else np.full(len(values), np.nan)
 
     return Measure(
         name,
         compute,
         description,
         informative=smallest_set(*right_and_wrong(confidence="decile"), enough=enough),
-        posterior=Posterior(_outcomes, drawn, prior=0.5 / RATINGS) if posterior else None,
+        posterior=Posterior(_one_of_each, compute_posterior, prior=0.5 / RATINGS) if posterior else None,
     )
 
 
-def _moderate(m_ratio: Any) -> FloatArray:
-    return np.where(np.abs(m_ratio) > LARGEST_RATIO, np.nan, m_ratio)
+def _d_prime(wrong: FloatArray, right: FloatArray, padding: Padding) -> Any:
+    return type1(wrong, right, padding=padding).d_prime
+
+
+def _meta_d(wrong: FloatArray, right: FloatArray, padding: Padding) -> Any:
+    return fit_meta_d(wrong, right, padding=padding).meta_d
 
 
 def _m_ratio(wrong: FloatArray, right: FloatArray, padding: Padding) -> Any:
-    found = fit_meta_d(wrong, right, padding=padding).m_ratio
-    return found if wrong.ndim == 1 else _moderate(found)
+    m_ratio = fit_meta_d(wrong, right, padding=padding).m_ratio
+    return m_ratio if wrong.ndim == 1 else drop_large_ratios(m_ratio)
 
 
 def _unequal_variance_m_ratio(wrong: FloatArray, right: FloatArray, padding: Padding) -> Any:
-    """M-ratio at the ratio of standard deviations that a table suggests."""
+    """M-ratio with the ratio of standard deviations that is fitted to the same table."""
     s = fit_uv_sdt(wrong, right, padding="1/2K" if padding == PADDING else padding).slope
     if wrong.ndim == 1:
         single = as_estimate(s)
         return single if np.isnan(single) else fit_meta_d(wrong, right, padding=padding, s=single).m_ratio
-    found = fit_meta_d(wrong, right, padding=padding, s=np.where(np.isnan(s), 1.0, s)).m_ratio
-    return np.where(np.isnan(s), np.nan, _moderate(found))
+    m_ratio = fit_meta_d(wrong, right, padding=padding, s=np.where(np.isnan(s), 1.0, s)).m_ratio
+    return np.where(np.isnan(s), np.nan, drop_large_ratios(m_ratio))
 
 
 def _criterion(wrong: FloatArray, right: FloatArray, padding: Padding) -> Any:
-    """Minus the mean of the z-scores of right and of wrong answers above the middle edge, 0.5 added to each cell."""
+    """Minus the mean z-score of the proportions of wrong and of right answers above the middle edge.
+
+    0.5 is added to each of the four counts, whatever the padding.
+    """
     counts = np.stack([wrong, right])
-    high, total = counts[..., counts.shape[-1] // 2 :].sum(axis=-1), counts.sum(axis=-1)
-    found = np.where((total > 0.0).all(axis=0), -ndtri((high + 0.5) / (total + 1.0)).mean(axis=0), np.nan)
-    return found if wrong.ndim > 1 else Estimate(float(found), Reason.ONE_CLASS if np.isnan(found) else None)
+    above, total = counts[..., counts.shape[-1] // 2 :].sum(axis=-1), counts.sum(axis=-1)
+    defined = (total > 0.0).all(axis=0)
+    criterion = np.where(defined, -ndtri((above + 0.5) / (total + 1.0)).mean(axis=0), np.nan)
+    if wrong.ndim > 1:
+        return criterion
+    return Estimate(float(criterion), None if defined else Reason.ONE_CLASS)
 
 
 def _meta_information(trials: Columns, weights: FloatArray | None = None) -> Value:
     """Bias-corrected share of the uncertainty about correctness that the evidence removes.
 
-    A resample is drawn from the observed table, whose information is too large by the bias: in a resample it comes off
-    twice, once for having been sampled from the trials and once for the trials having been sampled.
+    The bias is subtracted from a resample a second time, because the trials that it is drawn from are a sample too.
     """
-    information = _INFORMATION(trials, weights)
+    information = _CORRECTED_INFORMATION(trials, weights)
     return information if weights is None else information - trials["bias"][0]
 
 
-_INFORMATION = statistic_of("meta_information", "correct", "decile", bins=None)
+_CORRECTED_INFORMATION = statistic_of("meta_information", "correct", "decile", bins=None)
 
 MEASURES: Mapping[str, Measure] = {
     measure.name: measure
     for measure in (
-        _measure(
-            "d_prime_v1", "d' of version 1.", lambda *table: type1(*table[:2], padding=table[2]).d_prime
+        _table_measure("d_prime_v1", "d' of version 1.", _d_prime),
+        _table_measure("meta_d_v1", "Meta-d' of version 1.", _meta_d),
+        _table_measure(
+            "mratio_v1_unequal", "M-ratio of the unequal-variance model.", _unequal_variance_m_ratio
         ),
-        _measure("meta_d_v1", "Meta-d' of version 1.", lambda *of: fit_meta_d(*of[:2], padding=of[2]).meta_d),
-        _measure("mratio_v1_unequal", "M-ratio where variances may differ.", _unequal_variance_m_ratio),
-        _measure(RESAMPLED, "M-ratio of resamples.", _m_ratio, posterior=False, enough=FEWEST_OF_A_CLASS),
-        _measure("criterion_v1", "Criterion of calling an answer sure.", _criterion, posterior=False),
+        _table_measure(
+            RESAMPLED, "M-ratio of resamples.", _m_ratio, posterior=False, enough=FEWEST_OF_A_CLASS
+        ),
+        _table_measure("criterion_v1", "Type-2 criterion of version 1.", _criterion, posterior=False),
         Measure(
             "meta_information",
             _meta_information,
@@ -543,4 +565,4 @@ MEASURES: Mapping[str, Measure] = {
         ),
     )
 }
-"""Measures of cells by name; version 1's M-ratio is meta-d' / d'. Their values at T = 1 are those of the log."""
+"""Measures of cells by name. At T = 1 their values are those of the log."""

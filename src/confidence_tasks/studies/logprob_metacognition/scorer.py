@@ -1,4 +1,4 @@
-"""The scorer of log-probability metacognition on Inspect, which may ask a model for the domain of a question."""
+"""Inspect scorer of the log-probability study, which can ask a model for the domain of a question."""
 
 from __future__ import annotations
 
@@ -13,30 +13,25 @@ from confidence_tasks.studies.logprob_metacognition.replies import (
     ANSWER,
     CLASSIFIER_SYSTEM,
     classifier_prompt,
-    domain_of,
     read_domain,
 )
 from confidence_tasks.studies.logprob_metacognition.trials import CLASSIFIER_ROLE, read_reply
-from confidence_tasks.study.trial import Question, question_from_metadata
+from confidence_tasks.study.trial import question_from_metadata
 
 
 @scorer(metrics=[])
 def nlp_metad_scorer(domains: str = "lexicon", cache: bool = True) -> Scorer:
-    """Keep what `read_reply` reads as a trial, with the domain of the question."""
+    """Score a reply as the trial of :func:`read_reply`, with the domain by the lexicon or by a model."""
     from confidence_tasks.studies.logprob_metacognition import STUDY
 
     async def score(state: TaskState, target: Target) -> Score:
         question, replies = question_from_metadata(state.metadata), replies_of(state, STUDY)
         trial = read_reply(question, state.metadata["condition"], replies)
-        trial["domain"] = await _domain(question, state, domains, cache)
-        told = explanation(STUDY, trial, question, replies[ANSWER][0].tokens)
-        return trial_score(STUDY, trial, state.metadata, answer=trial["answer"], explanation=told)
+        if domains == "model":
+            prompt = classifier_prompt(question.text, question.gold or "")
+            reply = await ask_role(CLASSIFIER_ROLE, CLASSIFIER_SYSTEM, prompt, state, cache=cache)
+            trial["domain"] = read_domain(reply)
+        text = explanation(STUDY, trial, question, replies[ANSWER][0].tokens)
+        return trial_score(STUDY, trial, state.metadata, answer=trial["answer"], explanation=text)
 
     return score
-
-
-async def _domain(question: Question, state: TaskState, domains: str, cache: bool) -> str:
-    if domains == "lexicon":
-        return domain_of(question.text)
-    prompt = classifier_prompt(question.text, question.gold or "")
-    return read_domain(await ask_role(CLASSIFIER_ROLE, CLASSIFIER_SYSTEM, prompt, state, cache=cache))

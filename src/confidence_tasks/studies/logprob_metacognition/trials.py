@@ -1,7 +1,7 @@
-"""Log-probability metacognition: from a short answer and its tokens to a trial, and the measures of the study.
+"""Trials and measures of the log-probability study.
 
-The answer's tokens are those that overlap where it stands in the reply. Cacioli (2026), arXiv:2603.25112, in its first
-version and as corrected in its second.
+The tokens of an answer are those that overlap its span in the reply. The measures are those of Cacioli (2026),
+arXiv:2603.25112, in its second version, and for replication those of its first.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from confidence_tasks.reading.token_probabilities import answer_tokens, why_unkn
 from confidence_tasks.simulation.subject import Subject, evaluate_measures, even_points
 from confidence_tasks.studies.logprob_metacognition.replies import (
     ANSWER,
+    CONDITIONS,
     EVASIONS,
     GOLD,
     SLOPPY_FORMS,
-    condition_of,
     domain_of,
-    mean_logprob_of,
+    draw_mean_logprob,
     read_short_answer,
-    temperature_of,
 )
 from confidence_tasks.study import TaskMetrics
 from confidence_tasks.study.measures import (
@@ -58,13 +57,13 @@ RATINGS = 4
 """The paper's K: the evidence is cut into 2K ratings (section 3.2)."""
 
 PADDING: Final = "hautus"
-"""The paper adds one half to each cell (section 3.2)."""
+"""Padding of count tables: the paper adds 0.5 to each cell (section 3.2)."""
 
 LARGEST_RATIO = 10.0
-"""M-ratios beyond this are left out of an interval, and counted (section 3.2)."""
+"""Absolute M-ratio above which a draw is dropped from an interval and counted (section 3.2)."""
 
 COVERAGES = (0.5, 0.8)
-"""Shares of the questions that a selective model answers; the paper compares models at the first (section 5.1)."""
+"""Coverages at which accuracy is measured; the paper compares models at the first (section 5.1)."""
 
 CLASSIFIER_ROLE = "domain_classifier"
 
@@ -80,19 +79,19 @@ class LogprobTrial(Trial):
     Attributes
     ----------
     temperature : float
-        At which the answer was sampled; 0 is greedy decoding.
+        Sampling temperature; 0 is greedy decoding.
     mean_logprob : float
-        Mean log-probability of the answer's tokens in nats, the study's evidence; NaN when there is none.
+        Mean log-probability of the answer's tokens in nats, the study's evidence; NaN if it is missing.
     tokens : float
-        Number of tokens in that mean.
+        Number of tokens of the answer.
     domain : str
         Knowledge domain of the question, one of ``confidence_tasks.studies.logprob_metacognition.replies.DOMAINS``.
     answer : str
-        The answer read, empty when there is none.
+        The answer as read; empty if it is missing.
     match : str
-        How the answer compares with the key and its aliases: ``exact``, ``fuzzy`` or ``none``.
+        How the answer matches the key or an alias: ``exact``, ``fuzzy`` or ``none``.
     gold_mean_logprob : float
-        Mean log-probability of the right answer, put in the model's mouth after the same prompt; NaN when not asked.
+        Mean log-probability of the key, scored after the same prompt; NaN without ``force_gold``.
     """
 
     temperature: float
@@ -114,7 +113,7 @@ MEANINGS: Mapping[Status, str] = {
 
 
 def read_reply(question: Question, condition: str, replies: Replies) -> LogprobTrial:
-    """Read the answer, align its tokens, and compare it with the aliases; the domain is the lexicon's.
+    """Read the answer, align its tokens and grade it; the domain is that of the lexicon.
 
     Examples
     --------
@@ -125,29 +124,29 @@ def read_reply(question: Question, condition: str, replies: Replies) -> LogprobT
     >>> trial["condition"], trial["correct"], trial["match"], round(trial["confidence"], 4), trial["domain"]
     ('T=0.7', 1.0, 'fuzzy', 0.7788, 'Arts & Literature')
     """
-    (said,), temperature = replies[ANSWER], temperature_of(condition)
-    found = read_short_answer(said.text, question.kind)
-    evidence = answer_tokens(said.tokens, said.text, found.begin, found.end)
-    of_gold = math.nan
-    for forced in replies.get(GOLD, ()):
-        begin = len(forced.text) - len(question.gold or "")
-        of_gold = answer_tokens(forced.tokens, forced.text, begin, len(forced.text)).mean_logprob
-    match = match_answer(found.text, question)
-    mean_logprob = evidence.mean_logprob if found.text else math.nan
+    (reply,) = replies[ANSWER]
+    answer = read_short_answer(reply.text, question.kind)
+    evidence = answer_tokens(reply.tokens, reply.text, answer.begin, answer.end)
+    gold_mean_logprob = math.nan
+    for scored in replies.get(GOLD, ()):
+        begin = len(scored.text) - len(question.gold or "")
+        gold_mean_logprob = answer_tokens(scored.tokens, scored.text, begin, len(scored.text)).mean_logprob
+    match = match_answer(answer.text, question)
+    mean_logprob = evidence.mean_logprob if answer.text else math.nan
     return LogprobTrial(
         question_id=question.id,
         source=question.source,
         condition=condition,
-        correct=math.nan if not found.text or question.gold is None else float(match != "none"),
+        correct=math.nan if not answer.text or question.gold is None else float(match != "none"),
         confidence=math.exp(mean_logprob),
-        status="missing_confidence" if found.text and math.isnan(mean_logprob) else found.status,
-        temperature=temperature,
+        status="missing_confidence" if answer.text and math.isnan(mean_logprob) else answer.status,
+        temperature=CONDITIONS.number(condition),
         mean_logprob=mean_logprob,
-        tokens=float(evidence.tokens if found.text else 0),
+        tokens=float(evidence.tokens if answer.text else 0),
         domain=domain_of(question.text),
-        answer=found.text,
+        answer=answer.text,
         match=match,
-        gold_mean_logprob=of_gold,
+        gold_mean_logprob=gold_mean_logprob,
     )
 
 
@@ -155,27 +154,32 @@ def read_reply(question: Question, condition: str, replies: Replies) -> LogprobT
 
 
 _EVIDENCE = ("correct", "mean_logprob")
-"""What most measures read: correctness and evidence."""
+"""Columns of most measures: correctness and evidence."""
 
 _CLASSES = right_and_wrong(confidence="mean_logprob")
 """Right and wrong answers with evidence."""
 
 FEWEST_OF_A_CLASS = 50
-"""Right and wrong answers that version 1 asks for (section 4.1): with fewer, what is added to each cell decides."""
+"""Minimum number of right and of wrong answers for version 1's M-ratio (section 4.1), below which padding dominates."""
 
 
-def _moderate(m_ratio: Compute) -> Compute:
-    """Leave resamples whose M-ratio is too large to be believed out of its interval."""
+def drop_large_ratios(m_ratio: Value) -> FloatArray:
+    """Replace M-ratios beyond ``LARGEST_RATIO`` by NaN."""
+    return np.where(np.abs(m_ratio) > LARGEST_RATIO, np.nan, m_ratio)
+
+
+def _without_large_ratios(m_ratio: Compute) -> Compute:
+    """Drop large M-ratios of resamples, and keep the estimate as it is."""
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
         value = m_ratio(trials, weights)
-        return value if weights is None else np.where(np.abs(value) > LARGEST_RATIO, np.nan, value)
+        return value if weights is None else drop_large_ratios(value)
 
     return StatisticCall(_EVIDENCE, compute)
 
 
 def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
-    """Return the study's measures with the evidence cut into ``2 * ratings`` ratings where it is cut at all."""
+    """Return the study's measures; those of count tables cut the evidence into ``2 * ratings`` ratings."""
     cut: dict[str, Any] = {"n_ratings": ratings}
     return (
         Measure(
@@ -251,7 +255,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
         ),
         Measure(
             "mratio_v1",
-            _moderate(statistic_of("m_ratio_ratings", *_EVIDENCE, padding=PADDING, **cut)),
+            _without_large_ratios(statistic_of("m_ratio_ratings", *_EVIDENCE, padding=PADDING, **cut)),
             "Version 1's meta-d' / d', for replication only. Warning: both come from one table, so it is 1 by "
             "construction under equal variance, whatever the metacognition; unequal variance and the base rate move "
             "it. The author withdrew it. Bins are the condition's own quantiles; the report fixes them at T = 1.",
@@ -270,13 +274,13 @@ def nlp_summary(
     ratings: int = RATINGS,
     names: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """Return the measures that are named, by default all, at every temperature."""
+    """Return the measures of the given names, by default all, at every temperature."""
     return summarise(trials, select_measures(logprob_measures(ratings), names), conditions)
 
 
 def logprob_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
-    """Return the measures at every temperature, cut into ``k`` ratings on either side."""
-    headline = condition_of(1.0) if condition_of(1.0) in conditions else conditions[0]
+    """Return the measures at every temperature, with ``k`` ratings on either side; T = 1 is the headline."""
+    headline = "T=1" if "T=1" in conditions else conditions[0]
     arguments = {"conditions": list(conditions), "ratings": parameters["k"]}
     return TaskMetrics(
         nlp_summary, arguments, logprob_measures(parameters["k"]), headline, overall=(headline,)
@@ -284,12 +288,12 @@ def logprob_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) ->
 
 
 def classifier_role(parameters: Mapping[str, Any], questions: Sequence[Question]) -> list[str]:
-    """Return the role of the model that sorts questions into domains, where one does."""
+    """Return the role of the model that sorts questions into domains, if a model does."""
     return [CLASSIFIER_ROLE] if parameters["domains"] == "model" else []
 
 
 def explain(trial: LogprobTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
-    """Say what was read, how it was judged, and what its tokens say, or what is wrong with them."""
+    """Return the rows of the log viewer: answer and key, evidence or the reason why it is missing, and domain."""
     rows = answer_and_key(trial, question)
     if trial["match"] == "fuzzy":
         rows["Answer"] += ", by its similarity to the key or an alias"
@@ -305,10 +309,10 @@ def explain(trial: LogprobTrial, question: Question, tokens: Sequence[Token] = (
 
 
 def true_values(subject: Subject, condition: str, *run: object) -> dict[str, float]:
-    """Return what a subject's measures at a temperature are in the long run, whatever the run.
+    """Return the true values of a subject's measures at a temperature, whatever the run.
 
-    AUROC2, d_a and the slope of the z-ROC are those of the module's formulas, but for the bins that the latter two are
-    read off and for log-probabilities cut at 0.
+    AUROC2, d_a and the slope of the z-ROC agree with the formulas of :mod:`.replies`, except for the binning of the
+    latter two and the bound of log-probabilities at 0.
 
     Examples
     --------
@@ -316,21 +320,21 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
     >>> {name: round(values[name], 2) for name in ("accuracy", "auroc2", "z_roc_slope", "d_a")}
     {'accuracy': 0.77, 'auroc2': 0.86, 'z_roc_slope': 1.0, 'd_a': 1.5}
     """
-    temperature, normal_ = float(condition.removeprefix("T=")), NormalDist()
-    lost = subject.sloppiness * len(EVASIONS) / (len(SLOPPY_FORMS) + len(EVASIONS))
-    correct, noises, chances = [], [], []
+    temperature, standard_normal = CONDITIONS.number(condition), NormalDist()
+    evasion_rate = subject.sloppiness * len(EVASIONS) / (len(SLOPPY_FORMS) + len(EVASIONS))
+    correct, noises, probabilities = [], [], []
     for noise, difficulty in even_points(2):
-        accuracy = subject.accuracy_at(normal_.inv_cdf(difficulty))
-        for right, chance in ((True, accuracy), (False, 1.0 - accuracy)):
+        accuracy = subject.accuracy_at(standard_normal.inv_cdf(difficulty))
+        for right, probability in ((True, accuracy), (False, 1.0 - accuracy)):
             correct.append(float(right))
-            noises.append(normal_.inv_cdf(noise))
-            chances.append(chance)
-    said = mean_logprob_of(subject, correct, temperature, noises)
-    weights = np.array(chances) * (1.0 - lost) / (sum(chances) or 1.0)
+            noises.append(standard_normal.inv_cdf(noise))
+            probabilities.append(probability)
+    mean_logprob = draw_mean_logprob(subject, correct, temperature, noises)
+    weights = np.array(probabilities) * (1.0 - evasion_rate) / (sum(probabilities) or 1.0)
     trials = {
         "correct": np.array([*correct, math.nan]),
-        "mean_logprob": np.array([*said, math.nan]),
-        "confidence": np.array([*np.exp(said), math.nan]),
-        "status": np.array([*["ok"] * len(said), "unreadable"]),
+        "mean_logprob": np.array([*mean_logprob, math.nan]),
+        "confidence": np.array([*np.exp(mean_logprob), math.nan]),
+        "status": np.array([*["ok"] * len(mean_logprob), "unreadable"]),
     }
-    return evaluate_measures(MEASURES, trials, np.array([*weights, lost]))
+    return evaluate_measures(MEASURES, trials, np.array([*weights, evasion_rate]))
