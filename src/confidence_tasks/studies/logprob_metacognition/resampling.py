@@ -477,7 +477,8 @@ def _table_measure(
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
         if weights is None:
-            return as_estimate(statistic(*_observed_table(trials), PADDING))
+            wrong, right = _observed_table(trials)
+            return as_estimate(statistic(wrong, right, PADDING))
         tables = _bootstrap_tables(trials, weights)
         return np.asarray(statistic(tables[:, 0], tables[:, 1], PADDING))
 
