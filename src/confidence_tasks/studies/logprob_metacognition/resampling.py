@@ -40,6 +40,7 @@ from confidence_tasks.study.measures import (
     inverted_test_of,
     right_and_wrong,
     rows_of,
+    smallest_set,
     statistic_of,
 )
 
