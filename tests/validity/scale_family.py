@@ -188,7 +188,7 @@ def _sides(
             parts = []
             for number, table in enumerate(its_tables):
                 counts = table.kinds.counts
-                trials, unit = table.one_by_one()
+                trials, unit = table.expanded()
                 value = float(np.asarray(measure.compute(table.columns, counts[np.newaxis]))[0])
                 parts.append(
                     Distribution(

@@ -23,13 +23,13 @@ from confidence_tasks.report.estimates import (
     Distribution,
     Distributions,
     Settings,
-    counting,
+    combined,
+    contributing,
     informative,
     interval_of_measure,
     number_questions,
     resampled,
     tabulate,
-    together,
 )
 from confidence_tasks.report.task_trials import Group, TrialSubset
 from confidence_tasks.simulation.subject import Subject
@@ -99,7 +99,7 @@ class Population:
         whole = {
             (group.label, name): its
             for group in self.groups
-            for name, its in together(
+            for name, its in combined(
                 group.cells, self.measures, found, skips_undefined=group.skips_undefined
             ).items()
         }
@@ -151,12 +151,12 @@ def studies(
         found: dict[tuple[TrialSubset, str], Distribution] = {}
         for cell, table in study:
             counts = table.kinds.counts
-            trials, numbers = table.one_by_one()
+            trials, numbers = table.expanded()
             asked = np.asarray(table.kinds.members.sum(axis=0) > 0.0)
             for measure in table.measures:
                 value = as_estimate(float(np.asarray(measure.compute(table.columns, counts[np.newaxis]))[0]))
                 extreme = measure.interval == "wilson" and value in (0.0, 1.0)
-                questions = np.flatnonzero(counting(table, measure) if extreme else asked)
+                questions = np.flatnonzero(contributing(table, measure) if extreme else asked)
                 found[cell, measure.name] = Distribution(
                     value,
                     values[cell, measure.name],

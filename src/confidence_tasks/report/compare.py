@@ -24,7 +24,7 @@ from confidence_tasks.report.checks import (
     notices,
 )
 from confidence_tasks.report.contrasts import adjusted_for_all, contrasts
-from confidence_tasks.report.estimates import Settings, distributions, interval_of_measure, together
+from confidence_tasks.report.estimates import Settings, combined, distributions, interval_of_measure
 from confidence_tasks.report.labels import printable
 from confidence_tasks.report.results import ALL_TRIALS, results_and_lost
 from confidence_tasks.report.task_trials import (
@@ -260,7 +260,7 @@ def compared_measures(
     """
     groups = [Group(name, "model", split_by_source(columns, side == name)) for name in (FIRST, SECOND)]
     drawn = distributions(columns, [cell for group in groups for cell in group.cells], measures, settings)
-    first, second = (together(group.cells, measures, drawn) for group in groups)
+    first, second = (combined(group.cells, measures, drawn) for group in groups)
     n_questions = len(set(zip(columns["source"], columns["question_id"], strict=True)))
     by_name = {measure.name: measure for measure in measures}
     for contrast in contrasts(columns, groups, SECOND, measures, drawn, settings):

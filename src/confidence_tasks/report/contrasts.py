@@ -24,11 +24,11 @@ from confidence_tasks.report.estimates import (
     Distribution,
     Distributions,
     Settings,
+    combined,
     distributions,
-    each_alone,
     number_questions,
     tabulate,
-    together,
+    values_of_single_trials,
 )
 from confidence_tasks.report.task_trials import Columns, Group, TrialSubset
 from confidence_tasks.statistics import Estimate, Interval, Reason
@@ -117,7 +117,7 @@ def contrasts(
             if one.source == other.source
             for of_both in product(tables[one], tables[other])
         ]
-        first, second = (together(its, measures, its_draws) for its in (of_group, of_base))
+        first, second = (combined(its, measures, its_draws) for its in (of_group, of_base))
         sides = {name: (first[name], second[name]) for name in first}
         exchanges = settings.generator("exchange", label)
         for name, contrast in paired_differences(sources, sides, settings, exchanges).items():
@@ -338,7 +338,7 @@ def influence_on(measure: Measure, source: PairedTables) -> Influence | None:
         return None
     rows = source.stacked()
     n = source.of_first.shape[1] + source.of_second.shape[1]
-    alone = each_alone(measure, rows, n)
+    alone = values_of_single_trials(measure, rows, n)
     counted = ~np.isnan(alone)
     value = np.where(counted, alone, 0.0)
 

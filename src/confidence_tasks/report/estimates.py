@@ -1,7 +1,7 @@
-"""Every measure of a study in every group of trials, with bootstrap intervals over questions.
+"""Estimates: every measure of a study in every group of trials, with an interval.
 
-One draw of questions serves all groups and measures of a model, so that the difference of two entries of a table is
-paired by question.
+Questions are the unit of resampling. All groups and measures of a model share one draw of questions, so the difference
+of two estimates is paired by question.
 """
 
 from __future__ import annotations
@@ -39,9 +39,16 @@ ALL_INFORMATIVE = Informative()
 class Settings:
     """Settings of intervals and tests.
 
-    ``n_resamples`` is the number of resamples of questions, and of exchanges of conditions; ``level`` the nominal
-    coverage of intervals, in (0, 1); ``seed`` that of all draws. Some tables have the means of ``groups`` of
-    models.
+    Attributes
+    ----------
+    n_resamples : int
+        Number of resamples of questions, and of exchanges of conditions in tests.
+    level : float
+        Nominal coverage of intervals, in (0, 1).
+    seed : int
+        Seed of all draws.
+    groups : tuple
+        Named groups of models; some tables show the mean of each.
     """
 
     n_resamples: int = 10_000
@@ -60,13 +67,25 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """A measure of some trials, and over the resamples of their questions.
+    """The value of a measure on some trials, and its distribution over resamples of the questions.
 
-    ``resamples``, of shape (R,), are the measure of each resample, or draws from its posterior distribution.
-    ``questions`` are all of them; of a share that is 0 or 1, those that count. ``informative`` has those that
-    decide the measure, and ``is_mean`` says whether it is a mean over trials. ``freedom`` are the degrees of
-    freedom of its standard error: by default of a mean as many as questions, of other measures as many as decide it
-    less one. Where there is an ``inverted_test``, the interval is made of its bins instead of the resamples.
+    Attributes
+    ----------
+    value : Estimate
+        The measure of the trials as they are.
+    resamples : ndarray, shape (R,)
+        The measure of each resample, or draws from its posterior distribution.
+    questions : frozenset of str
+        Identifiers of the questions. For a proportion of 0 or 1, only the questions that enter it.
+    informative : Informative
+        The questions that determine the measure, such as the wrong answers for an AUROC.
+    is_mean : bool
+        True if the measure is a mean over trials.
+    freedom : float, optional
+        Degrees of freedom of the standard error. By default infinite for a mean, which is limited by the number of
+        questions only, and otherwise the number of informative questions less one.
+    inverted_test : InvertedTest, optional
+        Test whose inversion gives the interval; without one, the resamples do.
     """
 
     value: Estimate
@@ -79,13 +98,13 @@ class Distribution:
 
     @property
     def degrees(self) -> float:
-        """Degrees of freedom of its standard error; of a mean those of all questions."""
+        """Degrees of freedom of the standard error."""
         if self.freedom is not None:
             return self.freedom
         return math.inf if self.is_mean else self.informative.count - 1.0
 
     def __sub__(self, other: Distribution) -> Distribution:
-        """Return the difference, paired by question where both were drawn together."""
+        """Return the difference, which is paired by question if both share a draw."""
         reason = self.value.reason or other.value.reason
         difference = Estimate(self.value - other.value, reason)
         with np.errstate(invalid="ignore"):  # both infinite: no difference, NaN
@@ -100,7 +119,7 @@ class Distribution:
 
     @property
     def resampled(self) -> Resampled:
-        """The resamples that limits are computed from; an infinite one counts as undefined."""
+        """The resamples that limits are computed from; infinite ones count as undefined."""
         return Resampled(
             self.value,
             self.resamples,
@@ -112,7 +131,7 @@ class Distribution:
     def interval(
         self, settings: Settings, method: Method = "percentile", bounds: Bounds = PROPORTION
     ) -> Interval:
-        """Read off the interval."""
+        """Return the interval."""
         interval = interval_of(self.resampled, settings.level, method, settings.seed, bounds)
         if self.inverted_test is None or len(self.questions) < 2:
             return interval
@@ -126,8 +145,8 @@ Distributions: TypeAlias = Mapping[tuple[TrialSubset, str], Distribution]
 def distributions(
     columns: Columns, cells: Iterable[TrialSubset], measures: Sequence[Measure], settings: Settings
 ) -> Distributions:
-    """Evaluate measures of cells on the resamples of their questions; one draw of a source serves all its cells."""
-    found: dict[tuple[TrialSubset, str], Distribution] = {}
+    """Return the distribution of each measure in each cell; the cells of a source share one draw of questions."""
+    by_cell: dict[tuple[TrialSubset, str], Distribution] = {}
     distinct = list(dict.fromkeys(cells))
     for source in sorted({cell.source for cell in distinct}):
         unit, n_units = number_questions(columns, columns["source"] == source)
@@ -146,22 +165,21 @@ def distributions(
         names, _ = numbered(columns["question_id"][columns["source"] == source].astype(object))
         for cell, table in tables:
             rows = rows_of(columns, cell.rows)
-            asked = frozenset(map(str, rows["question_id"]))
+            questions = frozenset(map(str, rows["question_id"]))
             for measure in table.measures:
                 value = as_estimate(measure.compute(rows, None))
-                extreme = measure.interval == "wilson" and value in (0.0, 1.0)
-                questions = frozenset(names[counting(table, measure)]) if extreme else asked
-                found[cell, measure.name] = Distribution(
+                is_extreme = measure.interval == "wilson" and value in (0.0, 1.0)
+                by_cell[cell, measure.name] = Distribution(
                     value,
                     values[cell, measure.name],
-                    questions,
+                    frozenset(names[contributing(table, measure)]) if is_extreme else questions,
                     informative(measure, rows),
                     measure.is_average,
                     inverted_test=measure.test_inversion(rows, unit[cell.rows])
                     if measure.test_inversion
                     else None,
                 )
-    return found
+    return by_cell
 
 
 def resampled(
@@ -197,22 +215,22 @@ def resampled(
 
 
 def informative(measure: Measure, trials: Columns) -> Informative:
-    """Return the questions that decide a measure."""
+    """Return the questions that determine a measure."""
     return ALL_INFORMATIVE if measure.informative is None else measure.informative(trials)
 
 
-def counting(table: CellTable, measure: Measure) -> BoolArray:
-    """Return whether each question has a trial that a measure is made of: of one left out alone, it is undefined."""
-    alone = each_alone(measure, table.columns, table.kinds.members.shape[0])
-    return np.asarray(table.kinds.members[~np.isnan(alone)].sum(axis=0) > 0.0)
+def contributing(table: CellTable, measure: Measure) -> BoolArray:
+    """Return, for each question, whether any of its trials enters a measure: the measure of that trial is defined."""
+    values = values_of_single_trials(measure, table.columns, table.kinds.members.shape[0])
+    return np.asarray(table.kinds.members[~np.isnan(values)].sum(axis=0) > 0.0)
 
 
 def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Distribution:
-    """Return the mean over parts, drawn together or not; undefined where one is, or where all are.
+    """Return the mean of distributions, which may share a draw.
 
-    With ``skips_undefined``, undefined parts are left out.
+    The mean is undefined where any part is; with ``skips_undefined``, only where all parts are.
     """
-    if len(parts) == 1 and not math.isnan(parts[0].value):  # one that is undefined loses its bins below
+    if len(parts) == 1 and not math.isnan(parts[0].value):  # an undefined part loses its inverted test below
         return parts[0]
     average = _mean_defined if skips_undefined else lambda values: np.asarray(values.mean(axis=0))
     value = float(average(np.array([[part.value] for part in parts]))[0])
@@ -228,44 +246,48 @@ def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Dis
     )
 
 
-def together(
+def combined(
     cells: Sequence[TrialSubset],
     measures: Iterable[Measure],
-    found: Distributions,
+    by_cell: Distributions,
     *,
     skips_undefined: bool = False,
 ) -> dict[str, Distribution]:
-    """Return each measure of several cells: the sum of numbers of trials, of other measures the :func:`mean`."""
-    whole = {}
+    """Combine each measure over several cells: counts are added up, other measures averaged (:func:`mean`)."""
+    by_name = {}
     for measure in measures:
-        its = mean([found[cell, measure.name] for cell in cells], skips_undefined=skips_undefined)
+        over_cells = mean([by_cell[cell, measure.name] for cell in cells], skips_undefined=skips_undefined)
         if measure.is_count:
-            value = Estimate(its.value * len(cells), its.value.reason)
-            its = replace(its, value=value, resamples=its.resamples * len(cells))
-        whole[measure.name] = its
-    return whole
+            value = Estimate(over_cells.value * len(cells), over_cells.value.reason)
+            over_cells = replace(over_cells, value=value, resamples=over_cells.resamples * len(cells))
+        by_name[measure.name] = over_cells
+    return by_name
 
 
 def _joined_tests(parts: Sequence[Distribution]) -> InvertedTest | None:
-    """Return the bins of the parts that are defined, with how much these vary together in the resamples."""
+    """Return the test of the mean of the defined parts; None unless each of them has a test.
+
+    The variance of the sum of the parts, divided by the sum of their variances, tells how much the parts depend on each
+    other. It is estimated from the resamples.
+    """
     defined = [part for part in parts if not np.isnan(part.value)]
-    inverted_test = [part.inverted_test for part in defined if part.inverted_test]
-    if len(inverted_test) < max(len(defined), 1):
+    tests = [part.inverted_test for part in defined if part.inverted_test]
+    if len(tests) < max(len(defined), 1):
         return None
-    apart = sum(_variance(part.resamples) for part in defined)
-    if apart > 0.0:
-        dependence = _variance(np.array([part.resamples for part in defined]).sum(axis=0)) / apart
-    else:  # no resample says how answers to the same questions vary together
+    independent = sum(_variance(part.resamples) for part in defined)
+    if independent > 0.0:
+        dependence = _variance(np.array([part.resamples for part in defined]).sum(axis=0)) / independent
+    else:  # the resamples do not vary: assume that answers to the same question are perfectly dependent
         questions = [part.questions for part in defined]
         dependence = sum(map(len, questions)) / len(frozenset[str]().union(*questions))
-    return inverted_test[0].mean(inverted_test, dependence)
+    return tests[0].mean(tests, dependence)
 
 
 def _freedom(parts: Sequence[Distribution]) -> float:
-    """Degrees of freedom of a sum: harmonic mean over the parts, weighted by their shares of the variance.
+    """Return the degrees of freedom of a sum: the harmonic mean over the parts, weighted by their variances.
 
-    They are no more than Satterthwaite's (doi:10.2307/3002019), which are of parts that vary independently: of the same
-    questions under several penalties they do not.
+    Satterthwaite's formula (doi:10.2307/3002019) assumes independent parts and gives more degrees of freedom. Parts on
+    the same questions, such as conditions with different penalties, are not independent.
     """
     variances = [_variance(part.resamples) for part in parts]
     if not sum(variances) > 0.0:
@@ -277,13 +299,16 @@ def _freedom(parts: Sequence[Distribution]) -> float:
 
 
 def _variance(values: FloatArray) -> float:
-    """Return the variance of the defined values; 0, not its rounding, where all of them are alike."""
+    """Return the variance of the finite values; exactly 0 if they differ by rounding only."""
     defined = values[np.isfinite(values)]
     return float(defined.var()) if len(defined) and np.ptp(defined) > 1e-12 * abs(defined).max() else 0.0
 
 
 def _informative_mean(parts: Sequence[Distribution]) -> Informative:
-    """All that decide a mean of means; of other measures the fewest, as each part has its own bias."""
+    """Return the informative questions of a mean: those of all parts if these are means, otherwise the fewest.
+
+    Measures that are no means have a bias of their own in each part, which averaging does not reduce.
+    """
     if not all(part.is_mean for part in parts):
         return min((part.informative for part in parts), key=lambda each: each.count)
     asked = [part.informative.questions for part in parts if part.informative.questions is not None]
@@ -298,33 +323,37 @@ def _mean_defined(values: FloatArray) -> FloatArray:
     return ratio(np.where(defined, values, 0.0).sum(axis=0), count)
 
 
-def interval_of_measure(measure: Measure, whole: Mapping[str, Distribution], settings: Settings) -> Interval:
-    """Read off the interval of a measure, within its bounds; of a share less a constant, that of the share, less it.
+def interval_of_measure(
+    measure: Measure, by_name: Mapping[str, Distribution], settings: Settings
+) -> Interval:
+    """Return the interval of a measure, clipped to the bounds of the measure.
 
-    ``whole`` has the measures of the same trials by name.
+    A measure that differs from a proportion by a constant has the interval of that proportion, shifted by the constant.
+    ``by_name`` holds the measures of the same trials.
     """
-    found, share = whole[measure.name], whole.get(measure.proportion)
-    if share is None:
-        interval = found.interval(settings, measure.interval, measure.bounds)
+    distribution, proportion = by_name[measure.name], by_name.get(measure.proportion)
+    if proportion is None:
+        interval = distribution.interval(settings, measure.interval, measure.bounds)
         if math.isnan(interval.low):
             return interval
-        lowest, highest, less = *measure.bounds, 0.0
+        lowest, highest, shift = *measure.bounds, 0.0
     else:
-        interval = share.interval(settings, "wilson")
-        lowest, highest, less = -math.inf, math.inf, float(share.value) - float(found.value)
+        interval = proportion.interval(settings, "wilson")
+        lowest, highest = -math.inf, math.inf
+        shift = float(proportion.value) - float(distribution.value)
     low, high = (
-        Estimate(min(max(limit - less, lowest), highest), limit.reason)
+        Estimate(min(max(limit - shift, lowest), highest), limit.reason)
         for limit in (interval.low, interval.high)
     )
-    return replace(interval, estimate=found.value, low=low, high=high)
+    return replace(interval, estimate=distribution.value, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
     """One entry of a table: a measure of ``n`` trials of a model, with its interval.
 
-    ``group`` is the label of the trials and ``by`` what they are grouped by. ``source`` is empty for the mean over
-    all sources of questions.
+    ``by`` is the grouping, such as ``"condition"``, and ``group`` the label of the group. ``source`` is empty for the
+    mean over all sources of questions.
     """
 
     model: str
@@ -337,76 +366,88 @@ class Estimated:
 
 
 def estimates(
-    groups: Sequence[Group], measures: Sequence[Measure], found: Distributions, settings: Settings
+    groups: Sequence[Group], measures: Sequence[Measure], by_cell: Distributions, settings: Settings
 ) -> list[Estimated]:
-    """Read the table of one model, which is not named, off its distributions: each group, and each of its sources."""
+    """Return the estimates of one model in each group, and in each source of a group if there are several.
+
+    The name of the model is left empty.
+    """
     table = []
-    several = len({cell.source for group in groups for cell in (*group.cells, *group.apart)}) > 1
+    has_sources = len({cell.source for group in groups for cell in (*group.cells, *group.apart)}) > 1
     for group in groups:
-        own = (*group.cells, *group.apart)
-        sources = dict.fromkeys(cell.source for cell in own) if several else ()
-        by_source = [(source, tuple(cell for cell in own if cell.source == source)) for source in sources]
+        all_cells = (*group.cells, *group.apart)
+        sources = dict.fromkeys(cell.source for cell in all_cells) if has_sources else ()
+        by_source = [
+            (source, tuple(cell for cell in all_cells if cell.source == source)) for source in sources
+        ]
         for source, cells in [("", group.cells), *by_source]:
             n = sum(len(cell.rows) for cell in cells)
-            whole = together(cells, measures, found, skips_undefined=group.skips_undefined)
+            by_name = combined(cells, measures, by_cell, skips_undefined=group.skips_undefined)
             for measure in measures:
-                interval = interval_of_measure(measure, whole, settings)
+                interval = interval_of_measure(measure, by_name, settings)
                 table.append(Estimated("", group.label, group.by, source, measure.name, interval, n))
     return table
 
 
-# Trials gathered by kind ---------------------------------------------------------------------------------------------
+# Trials counted by kind ----------------------------------------------------------------------------------------------
 
 
 _PROBES = 8
-"""Random weightings on which a measure of kinds must agree with that of trials."""
+"""Number of random weightings on which a measure of kinds must agree with the measure of trials."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellTable:
-    """Trials of a cell, alike ones gathered: a row of ``columns`` a kind, and how many a question has of each."""
+    """Trials of a cell, counted by kind: trials of one kind are equal in all that the measures read.
+
+    ``columns`` has one row for each kind. ``kinds`` counts the trials of each kind that each question has.
+    """
 
     columns: Columns
     kinds: TrialCounts
     measures: tuple[Measure, ...]
 
-    def one_by_one(self) -> tuple[Columns, IntArray]:
-        """Return the trials as they are again, and the number of each one's question, which is its identifier."""
+    def expanded(self) -> tuple[Columns, IntArray]:
+        """Return one row for each trial, and the number of its question, which is also its ``question_id``."""
         members = self.kinds.members.tocoo()
-        times = members.data.astype(np.int64)
-        rows, unit = np.repeat(members.row, times), np.repeat(members.col.astype(np.int64), times)
+        counts = members.data.astype(np.int64)
+        rows, unit = np.repeat(members.row, counts), np.repeat(members.col.astype(np.int64), counts)
         trials = rows_of(self.columns, rows)
         return {**trials, "question_id": unit.astype(str)}, unit
 
     def values(self, weights: FloatArray) -> dict[str, FloatArray]:
-        """Return each measure without a posterior distribution for every row of weights of the kinds."""
-        shared, its = SharedWeights.of(weights), (each for each in self.measures if not each.posterior)
-        return {measure.name: np.asarray(measure.compute(self.columns, shared)) for measure in its}
+        """Return the measures that have no posterior distribution, for each row of weights of the kinds."""
+        shared = SharedWeights.of(weights)
+        return {
+            measure.name: np.asarray(measure.compute(self.columns, shared))
+            for measure in self.measures
+            if not measure.posterior
+        }
 
     def draws(self, weights: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
-        """Return a draw of each measure from its posterior distribution for every row of random weights.
+        """Draw each measure from its posterior distribution, once for each row of random weights.
 
-        Measures of the same outcomes and prior are of the same draws.
+        Measures with the same outcomes and the same prior share their draws.
         """
         weighted: dict[object, tuple[Columns, FloatArray]] = {}
-        found = {}
+        values = {}
         for measure in self.measures:
             if posterior := measure.posterior:
-                of = posterior.outcomes, posterior.prepare, posterior.prior
-                if of not in weighted:
-                    weighted[of] = posterior.add_outcomes(self.columns, weights, rng)
-                found[measure.name] = np.asarray(posterior.compute(*weighted[of]))
-        return found
+                key = posterior.outcomes, posterior.prepare, posterior.prior
+                if key not in weighted:
+                    weighted[key] = posterior.add_outcomes(self.columns, weights, rng)
+                values[measure.name] = np.asarray(posterior.compute(*weighted[key]))
+        return values
 
 
-def each_alone(measure: Measure, columns: Columns, n: int) -> FloatArray:
-    """Return a measure of each of n trials alone."""
+def values_of_single_trials(measure: Measure, columns: Columns, n: int) -> FloatArray:
+    """Compute a measure on each of n trials alone."""
     blocks = np.array_split(np.arange(n), n // 256 + 1)
     return np.concatenate([measure.compute(rows_of(columns, rows), np.eye(len(rows))) for rows in blocks])
 
 
 def number_questions(columns: Columns, chosen: NDArray[np.bool_]) -> tuple[IntArray, int]:
-    """Return the number of each chosen trial's question, -1 for the other trials, and how many questions there are."""
+    """Number the questions of the chosen trials; return each trial's number, -1 if not chosen, and the count."""
     questions, index = numbered(columns["question_id"][chosen].astype(object))
     numbers = np.full(len(chosen), -1, dtype=np.int64)
     numbers[chosen] = index
@@ -416,40 +457,42 @@ def number_questions(columns: Columns, chosen: NDArray[np.bool_]) -> tuple[IntAr
 def tabulate(
     columns: Columns, cell: TrialSubset, measures: Sequence[Measure], unit: IntArray, n_units: int
 ) -> list[CellTable]:
-    """Gather the trials of a cell for some measures: a table for the kinds and one for the trials, if these serve any.
+    """Count the trials of a cell by kind, for the measures that allow it; the others get a table of single trials.
 
-    A kind is made of the columns that hold numbers and of the status. A measure that reads more than these, such as
-    the question, differs between the kinds and the trials; it is told by random weights, and gets the trials as
-    they are. Where no two trials are alike, as with continuous evidence, the kinds are the trials in another order.
-    ``unit`` has the number of the question of each of the model's trials, of ``n_units`` questions.
+    Trials of one kind are equal in the status and in every column of numbers. A measure that reads anything else, such
+    as the identifier of the question, has other values on kinds than on trials; random weights reveal it. Where all
+    trials differ, as with continuous evidence, each trial is its own kind.
+
+    ``unit`` holds the number of each trial's question, for all trials of the model, and ``n_units`` is the number of
+    questions.
     """
     unit = unit[cell.rows]
     rows = rows_of(columns, cell.rows)
     # Epoch and file say where a trial is written down.
-    numbers = [name for name in rows if rows[name].dtype.kind in "fiub" and name not in ("epoch", "file")]
-    telling = [column for name, column in rows.items() if name == "status" or name in numbers]
-    by_trial = count_alike(telling, np.arange(len(unit)), len(unit))
-    asked = csr_array((np.ones(len(unit)), unit, np.arange(len(unit) + 1)), shape=(len(unit), n_units))
-    alike = TrialCounts(by_trial.example, by_trial.members @ asked)
-    gathered = rows_of(rows, alike.example)
-    if len(alike.example) == len(unit):
-        return [CellTable(gathered, alike, tuple(measures))]
-    # All of one total, because some measures work out a part of themselves for every number of trials.
-    even = np.tile(np.resize(np.arange(4.0), len(unit)), (_PROBES, 1))
-    probe = SharedWeights.of(np.random.default_rng(0).permuted(even, axis=1))
-    of_kinds = SharedWeights.of((by_trial.members @ probe.T).T)
-    served = [
+    numeric = [name for name in rows if rows[name].dtype.kind in "fiub" and name not in ("epoch", "file")]
+    compared = [column for name, column in rows.items() if name == "status" or name in numeric]
+    by_trial = count_alike(compared, np.arange(len(unit)), len(unit))
+    questions = csr_array((np.ones(len(unit)), unit, np.arange(len(unit) + 1)), shape=(len(unit), n_units))
+    kinds = TrialCounts(by_trial.example, by_trial.members @ questions)
+    examples = rows_of(rows, kinds.example)
+    if len(kinds.example) == len(unit):
+        return [CellTable(examples, kinds, tuple(measures))]
+    # Every row has the same total: some measures precompute a term for each total.
+    totals = np.tile(np.resize(np.arange(4.0), len(unit)), (_PROBES, 1))
+    trial_weights = SharedWeights.of(np.random.default_rng(0).permuted(totals, axis=1))
+    kind_weights = SharedWeights.of((by_trial.members @ trial_weights.T).T)
+    countable = [
         measure
         for measure in measures
         if np.allclose(
-            measure.compute(gathered, of_kinds),
-            measure.compute(rows, probe),
+            measure.compute(examples, kind_weights),
+            measure.compute(rows, trial_weights),
             rtol=1e-9,
             atol=1e-12,
             equal_nan=True,
         )
     ]
-    others = [measure for measure in measures if measure not in served]
-    as_they_are = count_alike([np.arange(len(unit))], unit, n_units)
-    tables = CellTable(gathered, alike, tuple(served)), CellTable(rows, as_they_are, tuple(others))
+    others = [measure for measure in measures if measure not in countable]
+    trials = count_alike([np.arange(len(unit))], unit, n_units)
+    tables = CellTable(examples, kinds, tuple(countable)), CellTable(rows, trials, tuple(others))
     return [table for table in tables if table.measures]

@@ -475,7 +475,7 @@ def _side(
     table: CellTable, measure: Measure, questions: frozenset[str], resamples: FloatArray | None
 ) -> Distribution:
     """Return the measure of a simulated study under one condition, with its resamples if these are needed."""
-    trials, unit = table.one_by_one()
+    trials, unit = table.expanded()
     value = float(np.asarray(measure.compute(table.columns, table.kinds.counts[np.newaxis]))[0])
     return Distribution(
         as_estimate(value),

@@ -8,11 +8,11 @@ import pytest
 
 from confidence_tasks.report.estimates import (
     Settings,
+    combined,
     distributions,
     interval_of_measure,
     resampled,
     tabulate,
-    together,
 )
 from confidence_tasks.report.task_trials import TrialSubset, split_by_source
 from confidence_tasks.statistics import ece_interval
@@ -44,7 +44,7 @@ def joined(*parts):
 
 def interval(columns, cells, measure):
     found = distributions(columns, cells, [measure], SETTINGS)
-    whole = together(cells, [measure], found)
+    whole = combined(cells, [measure], found)
     return interval_of_measure(measure, whole, SETTINGS)
 
 

@@ -285,6 +285,12 @@ def _bootstrap_counts(
     return kept
 
 
+def _exponential_weights(n_units: int, seed: Seed | tuple[int, ...]) -> Callable[[int], NDArray[Any]]:
+    """Return a function that draws the next k rows of standard exponential weights, shape (U, k)."""
+    rng = np.random.default_rng(seed)
+    return lambda k: rng.standard_exponential((k, n_units)).T
+
+
 def is_exact(n_units: int, n_resamples: int) -> bool:
     """Return True if all exchanges of the units, 2 ** n_units, are at most ``n_resamples``."""
     return n_units <= math.log2(n_resamples)
@@ -420,14 +426,9 @@ def resampled_kinds(
     (array([1., 3.]), array([1., 3.]))
     """
     n_units = _common_units(samples, n_resamples)
-    if bayesian:
-        rng = np.random.default_rng(seed)
-
-        def weights(k: int) -> NDArray[Any]:
-            return rng.standard_exponential((k, n_units)).T
-
-    else:
-        weights = _bootstrap_counts(n_units, n_resamples, seed)
+    weights = (
+        _exponential_weights(n_units, seed) if bayesian else _bootstrap_counts(n_units, n_resamples, seed)
+    )
     yield from _of_kinds(samples, n_resamples, weights, np.dtype(np.float64) if bayesian else _whole(samples))
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from confidence_tasks.report import paper
 from confidence_tasks.report.checks import check
-from confidence_tasks.report.estimates import Estimated, distributions, interval_of_measure, mean, together
+from confidence_tasks.report.estimates import Estimated, combined, distributions, interval_of_measure, mean
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, table_of_entries, trials_frame
 from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, figure_of
@@ -217,7 +217,7 @@ def _mean_over_models(
         columns = rows_of(model.columns, rows)
         cells = split_by_source(columns, np.ones(len(rows), dtype=bool))
         draws = distributions(columns, cells, measures, results.settings)
-        by_model.append(together(cells, measures, draws))
+        by_model.append(combined(cells, measures, draws))
     means = {name: mean([each[name] for each in by_model], skips_undefined=True) for name in names}
     n = min(len(rows) for _, rows in parts)
     intervals = {each.name: interval_of_measure(each, means, results.settings) for each in measures}

@@ -428,7 +428,7 @@ def true_values(
         for question_id, question in questions.items():
             guess, probability = belief(question, subject, score)
             for noise, p_noise in noises:
-                confidence = np.array([subject.restated(probability, noise)])
+                confidence = np.array([subject.restate_at(probability, noise)])
                 for (percent,), p_report in possible_reports(confidence, PERCENT, subject):
                     key = question_id, lifeeval_reply(guess, int(percent) / 100)
                     distribution[key] = distribution.get(key, 0.0) + p_score * p_noise * p_report
