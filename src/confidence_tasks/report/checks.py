@@ -1,4 +1,4 @@
-"""What to know before a number is believed: checks of the trials, in plain words."""
+"""Checks of a task's trials, whose notices tell the reader how far to trust the numbers."""
 
 from __future__ import annotations
 
@@ -26,24 +26,21 @@ Severity = Literal["serious", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
 
 FEW_OF_A_CLASS = 30
-"""Questions answered right or wrong below which measures that compare the two are mostly noise."""
+"""Number of right or wrong answers below which measures that compare the two are mostly noise."""
 
 TIED_SHARE = 0.8
-"""Share of one confidence above which a condition's confidence hardly varies."""
+"""Proportion of equal confidences from which a condition's confidence hardly varies."""
 
 UNDEFINED_SHARE = 0.05
-"""Share of undefined resamples above which a measure gets a notice."""
+"""Proportion of undefined resamples above which a measure gets a notice."""
 
 STABLE_ACCURACY = 0.015
-"""Difference of accuracy between conditions that the scale study calls stable (section 4.2)."""
+"""Difference of accuracy between conditions up to which the scale study calls accuracy stable (section 4.2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something to know about the numbers: what was found, what it does to them and what can be done, and where.
-
-    ``severity`` says how far it calls the numbers into question.
-    """
+    """A problem with the trials: its title, what it means for the numbers, and where it applies."""
 
     severity: Severity
     title: str
@@ -55,17 +52,17 @@ Check: TypeAlias = Callable[[TaskResults], Iterator[Notice]]
 
 
 def notices(results: TaskResults, checks: Sequence[Check]) -> list[Notice]:
-    """Run some checks; what they find, the serious first."""
+    """Run checks and return their notices, the most serious first."""
     return in_order_of_severity(notice for check in checks for notice in check(results))
 
 
 def in_order_of_severity(raised: Iterable[Notice]) -> list[Notice]:
-    """Put the serious notices first."""
+    """Return notices, the most serious first."""
     return sorted(raised, key=lambda notice: SEVERITIES.index(notice.severity))
 
 
 def notice_if_any(severity: Severity, title: str, meaning: str, where: Iterable[str]) -> Iterator[Notice]:
-    """Give a notice if it applies anywhere."""
+    """Yield a notice if it applies anywhere."""
     if places := tuple(where):
         yield Notice(severity, title, meaning, places)
 
@@ -73,14 +70,14 @@ def notice_if_any(severity: Severity, title: str, meaning: str, where: Iterable[
 def check(
     severity: Severity, title: str, meaning: str
 ) -> Callable[[Callable[[TaskResults], Iterable[str]]], Check]:
-    """Make a check of a function that says where its notice applies."""
+    """Turn a function that returns the places where a notice applies into a check."""
 
     def decorate(places: Callable[[TaskResults], Iterable[str]]) -> Check:
         @wraps(places)
-        def its_notice(results: TaskResults) -> Iterator[Notice]:
+        def notice(results: TaskResults) -> Iterator[Notice]:
             return notice_if_any(severity, title, meaning, places(results))
 
-        return its_notice
+        return notice
 
     return decorate
 
@@ -101,14 +98,14 @@ def cells_of(results: TaskResults, *names: str) -> Iterator[tuple[str, str, Mapp
 @check(
     "warning",
     "Unfinished runs",
-    "Some samples failed or were never asked. If they are not a random part, every number of these models is"
-    " affected: resume the run, then report again.",
+    "Some samples failed or were never asked. Unless they are a random part, all numbers of these models are biased:"
+    " resume the run, then report again.",
 )
 def incomplete(results: TaskResults) -> Iterator[str]:
-    """Runs that did not succeed, and samples without a trial: of a resumed run, those that its fullest file lacks."""
+    """Yield runs that did not succeed or lack samples; of a resumed run, only the most complete file counts."""
     for model in results.models:
-        fullest = {file.run or file.path: file for file in sorted(model.files, key=lambda file: -file.lost)}
-        for file in fullest.values():
+        by_completeness = sorted(model.files, key=lambda file: -file.lost)
+        for file in {file.run or file.path: file for file in by_completeness}.values():
             status = "" if file.status in ("", "success") else f" (status: {file.status})"
             if file.lost or status:
                 name = file.path.rsplit("/", 1)[-1]
@@ -118,103 +115,99 @@ def incomplete(results: TaskResults) -> Iterator[str]:
 @check(
     "note",
     "Asked more than once",
-    "The same question under the same condition is in several files. The newest run is used, and of a run the"
-    " newest reading, as `confidence-tasks rescore` dates them; the others are left out.",
+    "Several files have the same question under the same condition. The newest run counts and, of several readings of"
+    " a run, the newest, as dated by `confidence-tasks rescore`; the others are left out.",
 )
 def repeated(results: TaskResults) -> Iterable[str]:
-    """Trials that several files have."""
+    """Return the models with trials that several files have."""
     return [f"{model.label}: {model.repeated} trials" for model in results.models if model.repeated]
 
 
 @check(
     "note",
     "Asked in several ways",
-    "Prompts, worked examples, settings, data or the version of the task differ between the runs of a model. It"
-    " stands once for each way, with what sets them apart in brackets; trials of different ways are never taken"
-    " together.",
+    "Prompts, worked examples, settings, data or the version of the task differ between the runs of a model. Each way"
+    " of asking is reported separately, with the differences in brackets; their trials are never pooled.",
 )
 def several_ways(results: TaskResults) -> Iterable[str]:
-    """Models that were asked in several ways."""
-    return [", ".join(model.label for model in its) for its in results.asked_in_several_ways.values()]
+    """Return the models that were asked in several ways."""
+    return [", ".join(model.label for model in models) for models in results.asked_in_several_ways.values()]
 
 
 @check(
     "warning",
     "The same question several times in a file",
-    "A file has several trials of a question under one condition and epoch; all of them count. If they were asked"
-    " in different ways, say so in a column `setup`: each way is then reported by itself.",
+    "A file has several trials of a question under one condition and epoch; all of them count. If they were asked in"
+    " different ways, add a column `setup` that says how: each way is then reported separately.",
 )
 def same_trial_twice(results: TaskResults) -> Iterable[str]:
-    """Files in which a question was asked several times under one condition, with nothing to tell the times apart."""
+    """Return the models with several trials of a question under one condition and epoch of a file."""
     return [f"{model.label}: {model.doubled} trials more" for model in results.models if model.doubled]
 
 
 def mixed_versions(results: TaskResults) -> Iterator[Notice]:
-    """Find packages whose versions differ between the files of a report."""
+    """Yield a notice if versions of packages differ between the files of a report."""
     files = [model.files[i] for model in results.models for i in np.unique(model.columns["file"])]
     names = sorted({name for file in files for name in file.versions})
-    seen = {
-        name: sorted({file.versions[name] for file in files if file.versions.get(name)}) for name in names
-    }
-    where = [f"{name}: {', '.join(values)}" for name, values in seen.items() if len(values) > 1]
-    ours = any(line.startswith(("task:", "confidence-tasks:")) for line in where)
+    versions = {name: sorted({file.versions.get(name, "") for file in files} - {""}) for name in names}
+    mixed = {name: values for name, values in versions.items() if len(values) > 1}
     yield from notice_if_any(
-        "warning" if ours else "note",
+        "warning" if {"task", "confidence-tasks"} & mixed.keys() else "note",
         "Mixed versions",
-        "The files were written by different versions. Prompts and reading rules may differ between them:"
-        " `confidence-tasks rescore` brings the readings to the same version.",
-        where,
+        "The files were written by different versions of these packages, whose prompts and reading rules may differ."
+        " `confidence-tasks rescore` reads all replies with the installed version.",
+        [f"{name}: {', '.join(values)}" for name, values in mixed.items()],
     )
 
 
 def different_questions(results: TaskResults) -> Iterator[Notice]:
-    """Models that were not asked the same."""
-    asked = {model.label: set(model.columns["question_id"]) for model in results.models}
-    every, common = set().union(*asked.values()), set.intersection(*asked.values())
-    where = [f"{label}: {len(questions)} questions" for label, questions in asked.items()]
+    """Yield a notice if some models were asked other questions than others."""
+    questions = {model.label: set(model.columns["question_id"]) for model in results.models}
+    union, common = set().union(*questions.values()), set.intersection(*questions.values())
+    where = [f"{label}: {len(ids)} questions" for label, ids in questions.items()]
     yield from notice_if_any(
         "warning",
         "Models were asked different questions",
-        f"Only {len(common)} of {len(every)} questions were put to every model, so that differences between models may"
-        " be differences between questions. `confidence-tasks compare` pairs two models by question.",
-        where if len(common) < len(every) else [],
+        f"Only {len(common)} of {len(union)} questions were put to every model, so differences between models may be"
+        " differences between questions. `confidence-tasks compare` pairs two models by question.",
+        where if common != union else [],
     )
 
 
 def id_conflicts(results: TaskResults) -> Iterator[Notice]:
-    """Questions that share an id and nothing else, as those of two files of one name may."""
+    """Yield a notice if models were asked different questions under one id, as from two files of one name."""
     yield from id_conflict_notice([model.columns for model in results.models])
 
 
 def id_conflict_notice(trials: Iterable[Mapping[str, NDArray[Any]]]) -> Iterator[Notice]:
-    """Name the questions of some trials, given by their columns, whose texts differ."""
+    """Yield a notice that names the ids with several texts in trials, given as columns."""
     yield from notice_if_any(
         "serious",
         "Other questions under the same ids",
-        "Models were asked different questions under one source and id: were they asked of two files of the same name?"
-        " Differences between the models mean nothing here. `confidence-tasks compare` leaves these questions out.",
+        "Models were asked different questions under one source and id, perhaps from two files of the same name."
+        " Differences between these models are meaningless. `confidence-tasks compare` leaves these questions out.",
         sorted({name for _, _, name in conflicting_ids(trials)}),
     )
 
 
 def conflicting_ids(trials: Iterable[Mapping[str, NDArray[Any]]]) -> set[tuple[str, str, str]]:
-    """Return condition, source and id of what some trials, given by their columns, ask in another text than others.
+    """Return condition, source and id of the questions that have several texts in trials, given as columns.
 
-    Trials without a digest of their question differ from no other.
+    Trials without a digest of their question are ignored.
     """
     texts = set[tuple[str, ...]]().union(
         *(asked(columns, QUESTION) for columns in trials if QUESTION in columns)
     )
-    count = Counter((condition, source, name) for condition, source, name, text in texts if text)
-    return {key for key, n_texts in count.items() if n_texts > 1}
+    counts = Counter((condition, source, name) for condition, source, name, text in texts if text)
+    return {key for key, n_texts in counts.items() if n_texts > 1}
 
 
 def unread_replies(results: TaskResults) -> Iterator[Notice]:
-    """Replies that lack an answer or a confidence."""
-    # The study's own measure: a study may leave replies out that no number is of.
-    read = results.task_trials.study.measures_by_name.get(PARSE_RATE.name, PARSE_RATE)
+    """Yield notices of the conditions under which many replies lack an answer or a confidence."""
+    # The study's own measure may leave out replies that no other measure uses.
+    parse_rate = results.task_trials.study.measures_by_name.get(PARSE_RATE.name, PARSE_RATE)
     rates = {
-        f"{model}, {condition}": float(read.compute(columns, None))
+        f"{model}, {condition}": float(parse_rate.compute(columns, None))
         for model, condition, columns in cells_of(results)
     }
     bands: tuple[tuple[Severity, float, float], ...] = (("serious", 0.0, 0.5), ("warning", 0.5, 0.9))
@@ -222,9 +215,8 @@ def unread_replies(results: TaskResults) -> Iterator[Notice]:
         yield from notice_if_any(
             severity,
             "Replies without a readable answer or confidence",
-            "Measures leave out the replies that lack what they need, and those left out are seldom a random part. A"
-            " bare ABSTAIN is among these: it is a decision without a confidence. Worked examples (`fewshot=8`) help"
-            " small models to keep to the format.",
+            "Measures leave out the replies that lack what they need, and these are seldom a random part. A bare"
+            " ABSTAIN also lacks a confidence. Worked examples (`fewshot=8`) help small models to follow the format.",
             [f"{where}: {rate:.0%} with both" for where, rate in rates.items() if low <= rate < high],
         )
 
@@ -232,45 +224,44 @@ def unread_replies(results: TaskResults) -> Iterator[Notice]:
 @check(
     "warning",
     "Few right or few wrong answers",
-    "Measures that set right answers against wrong ones (AUROC, meta-d′, M-ratio) need at least"
+    "Measures that compare right answers with wrong ones (AUROC, meta-d′, M-ratio) need at least"
     f" {FEW_OF_A_CLASS} questions of each from every source, however often each is asked. Ask more questions, or"
-    " questions of another difficulty; `confidence-tasks power` says how many.",
+    " questions of another difficulty; `confidence-tasks power` computes how many.",
 )
 def few_trials(results: TaskResults) -> Iterator[str]:
-    """Too few right or wrong answers to compare the two."""
+    """Yield the cells with too few right or wrong answers to compare the two."""
     for model, condition, columns in cells_of(results, "confidence", "correct", "question_id"):
-        told = ~np.isnan(columns["confidence"]) & ~np.isnan(columns["correct"])
-        correct, asked = columns["correct"][told], columns["question_id"][told]
-        right, wrong = (len({*asked[correct == value]}) for value in (1.0, 0.0))
+        rows = ~np.isnan(columns["confidence"]) & ~np.isnan(columns["correct"])
+        correct, questions = columns["correct"][rows], columns["question_id"][rows]
+        right, wrong = (len({*questions[correct == value]}) for value in (1.0, 0.0))
         if np.isin(correct, (0.0, 1.0)).all() and min(right, wrong) < FEW_OF_A_CLASS:
-            yield (f"{model}, {condition}: {right} right, {wrong} wrong")
+            yield f"{model}, {condition}: {right} right, {wrong} wrong"
 
 
 @check(
     "warning",
     "Nearly one confidence for everything",
-    "So many ties leave little to rank by: AUROC is near one half by lack of values, ECE hangs on one bin, and"
-    " a threshold splits the trials one way or the other as a whole.",
+    "With so many ties, AUROC is near one half because few values differ, ECE depends on one bin, and a threshold puts"
+    " nearly all trials on one side.",
 )
 def tied(results: TaskResults) -> Iterator[str]:
-    """Confidence that hardly varies."""
+    """Yield the cells whose confidence hardly varies."""
     for model, condition, columns in cells_of(results, "correct", "confidence"):
         _, confidence = complete(columns["correct"], columns["confidence"])
         values, counts = np.unique(confidence, return_counts=True)
         if len(values) and counts.max() >= TIED_SHARE * len(confidence):
-            yield (
-                f"{model}, {condition}: {counts.max() / len(confidence):.0%} at {values[counts.argmax()]:g}"
-            )
+            proportion = counts.max() / len(confidence)
+            yield f"{model}, {condition}: {proportion:.0%} at {values[counts.argmax()]:g}"
 
 
 @check(
     "warning",
     "Intervals from part of the resamples",
-    "In many resamples the measure does not exist (all right, all wrong, or d′ = 0). They are left out, which makes"
-    " the interval too narrow.",
+    "The measure is undefined in many resamples (all right, all wrong, or d′ = 0). Leaving them out makes the interval"
+    " too narrow.",
 )
 def undefined_resamples(results: TaskResults) -> Iterable[str]:
-    """Measures that many resamples leave undefined."""
+    """Return the measures that are undefined in many resamples."""
     return [
         f"{entry.model}, {entry.group}, {entry.measure}: {entry.interval.n_undefined} of {entry.interval.n_resamples}"
         for entry in results.estimates
@@ -283,11 +274,11 @@ def undefined_resamples(results: TaskResults) -> Iterable[str]:
 @check(
     "warning",
     "Accuracy changes with the condition",
-    "The way confidence was asked for changed the answers, so that a difference in meta-d′ or ECE may be one of"
-    " knowledge rather than of knowing what is known.",
+    "The way of asking for confidence changed the answers, so a difference in meta-d′ or ECE may reflect knowledge"
+    " rather than metacognition.",
 )
 def unstable_accuracy(results: TaskResults) -> Iterable[str]:
-    """Accuracy that depends on the condition."""
+    """Return the contrasts of accuracy that are large and significant."""
     return [
         f"{contrast.model}, {contrast.group}: {contrast.interval.estimate:+.3f}"
         f" [{contrast.interval.low:+.3f}, {contrast.interval.high:+.3f}]"
@@ -299,7 +290,7 @@ def unstable_accuracy(results: TaskResults) -> Iterable[str]:
 
 
 def no_baseline(results: TaskResults) -> Iterator[Notice]:
-    """Models without the condition that the others are compared with."""
+    """Yield a notice if models were not asked under the baseline condition."""
     baseline = results.task_trials.design.baseline
     missing = [
         model.label
@@ -307,12 +298,12 @@ def no_baseline(results: TaskResults) -> Iterator[Notice]:
         if baseline and baseline not in set(model.columns["condition"])
     ]
     yield from notice_if_any(
-        "note", f"No baseline {baseline}", "Without it there are no contrasts for these models.", missing
+        "note", f"No baseline {baseline}", "These models have no contrasts with it.", missing
     )
 
 
 def different_sources(results: TaskResults) -> Iterator[Notice]:
-    """Conditions that were not asked of the same sources as the baseline or reference."""
+    """Yield a notice if conditions were asked on other sources than the baseline or reference condition."""
     baseline = results.task_trials.design.baseline or results.reference
     sources = {
         (model.label, condition): set(map(str, model.columns["source"][rows]))
@@ -321,10 +312,10 @@ def different_sources(results: TaskResults) -> Iterator[Notice]:
         if (rows := model.columns["condition"] == condition).any()
     }
     where = []
-    for (model, condition), its in sources.items():
-        of_baseline = sources.get((model, baseline), its)
-        if its != of_baseline:
-            shared = ", ".join(sorted(its & of_baseline))
+    for (model, condition), of_condition in sources.items():
+        of_baseline = sources.get((model, baseline), of_condition)
+        if of_condition != of_baseline:
+            shared = ", ".join(sorted(of_condition & of_baseline))
             where.append(
                 f"{model}, {condition}: {f'compared on {shared} only' if shared else 'not compared'}"
             )
@@ -337,10 +328,9 @@ def different_sources(results: TaskResults) -> Iterator[Notice]:
     yield from notice_if_any(
         "warning",
         "Conditions were asked of different sources",
-        f"Differences from {baseline} are on the sources that both conditions were asked of, and there are none where"
-        " no source is shared. Tables and figures average over the sources that the conditions share; those that a"
-        " condition has besides stand by themselves in the table of sources. Where two conditions share none, what sets"
-        " them apart may be the questions.",
+        f"A difference from {baseline} is computed on the sources that both conditions share; without a shared source"
+        " there is none. Tables and figures average over the sources that the conditions share; other sources are only"
+        " in the table of sources. Conditions that share no source may differ because of their questions.",
         where,
     )
 
@@ -358,18 +348,18 @@ READING: tuple[Check, ...] = (
     no_baseline,
     different_sources,
 )
-"""Checks for trials of every kind."""
+"""Checks for any trials."""
 
 GENERAL: tuple[Check, ...] = (*READING, few_trials, tied, unstable_accuracy)
-"""Checks for trials with a confidence in a single answer, and those of ``READING``."""
+"""Checks for trials with a confidence in a single answer, including those of ``READING``."""
 
 
-# What a user requires -------------------------------------------------------------------------------------------------
+# Requirements ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A bound that a measure's whole interval must meet under a condition, or under each if that is empty."""
+    """A bound that a measure's whole interval must meet under ``condition``, or, if that is empty, under each."""
 
     measure: str
     condition: str
@@ -378,7 +368,7 @@ class Requirement:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read a requirement; ValueError if it is none.
+        """Parse a requirement such as ``ece<0.1``; ValueError if the text is not one.
 
         Examples
         --------
@@ -388,10 +378,10 @@ class Requirement:
         '0-20'
         """
         number = r"[-+]?(?:\d+\.?\d*|\.\d+)"
-        read = re.fullmatch(rf"(\w+)(?:/(.+?))?\s*([<>])=?\s*({number})", text.strip())
-        if read is None:
-            raise ValueError(f"{text!r} is no requirement, such as 'ece<0.1' or 'auroc/0-20>0.7'")
-        measure, condition, sign, bound = read.groups()
+        match = re.fullmatch(rf"(\w+)(?:/(.+?))?\s*([<>])=?\s*({number})", text.strip())
+        if match is None:
+            raise ValueError(f"{text!r} is not a requirement such as 'ece<0.1' or 'auroc/0-20>0.7'")
+        measure, condition, sign, bound = match.groups()
         return cls(measure, condition or "", sign == "<", float(bound))
 
     def __str__(self) -> str:
@@ -399,7 +389,7 @@ class Requirement:
         return f"{self.measure}{where} {'<' if self.below else '>'} {self.bound:g}"
 
     def outcome(self, entry: Estimated) -> str:
-        """Say whether a measure is ``met``, ``not met`` or ``undecided``, as its interval lies on either side."""
+        """Return ``met`` or ``not met`` if the whole interval lies on one side of the bound, else ``undecided``."""
         low, high = entry.interval.low, entry.interval.high
         if math.isnan(low) or low < self.bound < high:
             return "undecided"
@@ -407,14 +397,14 @@ class Requirement:
 
 
 def parse_requirements(texts: Iterable[str]) -> list[Requirement]:
-    """Read requirements as a command line gives them."""
+    """Parse the requirements of a command line."""
     return [*map(Requirement.parse, texts)]
 
 
 def verdicts(requirements: Sequence[Requirement], every: Sequence[TaskResults]) -> Iterator[dict[str, str]]:
-    """Hold the measures of each task, model and condition against requirements; say what became of each, in words.
+    """Yield the outcome of each requirement for each task, model and condition, in words.
 
-    ValueError if no task has a measure or a condition that is named: a gate that nothing passes through is left open.
+    ValueError if no task has the measure or the condition of a requirement.
     """
     for requirement in requirements:
         known = [name for results in every for name in results.task_trials.study.measures_by_name]
@@ -435,10 +425,10 @@ def verdicts(requirements: Sequence[Requirement], every: Sequence[TaskResults]) 
             labels = dict.fromkeys(label for results in every for label in results.conditions)
             raise ValueError(f"{requirement}: nothing was measured; the conditions are {', '.join(labels)}")
         for results, entry in entries:
-            told = limits(entry.interval, 3) or why_missing(entry.interval)
+            interval = limits(entry.interval, 3) or why_missing(entry.interval)
             yield {
                 "requirement": str(requirement),
                 "outcome": requirement.outcome(entry),
                 "where": f"{results.task_trials.task}, {entry.model}, {entry.group}",
-                "found": f"{number(entry.interval.estimate, 3)} {told}",
+                "found": f"{number(entry.interval.estimate, 3)} {interval}",
             }

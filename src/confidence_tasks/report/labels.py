@@ -1,4 +1,4 @@
-"""What measures, statuses and conditions are called in tables and figures, and how numbers and texts are set."""
+"""Labels of measures, statuses and conditions, and the formats of numbers and texts in tables and figures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TITLE = "Do these models know what they know?"
 """Title of a report."""
 
 VIEWER = "http://127.0.0.1:7575"
-"""Where ``inspect view`` serves by default."""
+"""Default address of ``inspect view``."""
 
 _MEASURES: Mapping[str, str] = {
     "mratio": "M-ratio",
@@ -78,11 +78,11 @@ STATUSES: Mapping[Status, str] = {
     "unreadable": "unreadable",
     "refused": "refused",
 }
-"""Words for each status of a reading."""
+"""Label of each status of a reading."""
 
 
 def printable(text: str) -> str:
-    r"""Return a text as it can be shown anywhere: what cannot be printed shows as a replacement character.
+    r"""Return a text with unprintable characters replaced by the replacement character.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def printable(text: str) -> str:
 
 
 def group_label(label: str) -> str:
-    r"""Return what a condition or another group of trials is called.
+    r"""Return the label of a condition or of another group of trials.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def group_label(label: str) -> str:
 
 
 def measure_label(name: str) -> str:
-    """Return what a measure is called; one without an entry by its name.
+    """Return the label of a measure; by default its name as words.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def measure_label(name: str) -> str:
 
 
 def number(value: float, decimals: int = 2) -> str:
-    """Print a number with a true minus sign; a dash for NaN, a power of ten for what would fill a line.
+    """Format a number with a true minus sign; NaN is a dash, and large numbers have a power of ten.
 
     Examples
     --------
@@ -140,14 +140,14 @@ def number(value: float, decimals: int = 2) -> str:
         return "−∞" if value < 0 else "∞"
     if abs(value) >= 1e7:
         mantissa, _, exponent = f"{value:.1e}".partition("e+")
-        raised = str(int(exponent)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-        return f"{mantissa.replace('-', '−')}×10{raised}"
+        superscript = str(int(exponent)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        return f"{mantissa.replace('-', '−')}×10{superscript}"
     text = f"{value:,.{decimals}f}".replace("-", "−")
     return text.removeprefix("−") if not text.strip("−0.,") else text
 
 
 def signed(value: float, decimals: int = 2) -> str:
-    """Print a difference with its sign.
+    """Format a difference with its sign.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def signed(value: float, decimals: int = 2) -> str:
 
 
 def limits(interval: Interval, decimals: int = 2) -> str:
-    """Print the limits of an interval; nothing where there is none.
+    """Format the limits of an interval; empty if the interval is missing.
 
     Examples
     --------
@@ -172,12 +172,12 @@ def limits(interval: Interval, decimals: int = 2) -> str:
 
 
 def between(low: float, high: float, decimals: int = 2) -> str:
-    """Print two limits; nothing where there are none."""
+    """Format two limits; empty if they are missing."""
     return "" if math.isnan(low) else f"[{number(low, decimals)}, {number(high, decimals)}]"
 
 
 def why_missing(interval: Interval) -> str:
-    """Say why there is no value, or no interval; nothing where there are both.
+    """Return the reason why a value or its interval is missing; empty if neither is.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def why_missing(interval: Interval) -> str:
 
 
 def p_value(p: float) -> str:
-    """Print a p-value, without its leading zero.
+    """Format a p-value without its leading zero.
 
     Examples
     --------
@@ -207,19 +207,19 @@ def p_value(p: float) -> str:
 
 
 def p_is(p: float) -> str:
-    """Say what a p-value is, in a sentence.
+    """Format a p-value with its relation, for a sentence.
 
     Examples
     --------
     >>> p_is(0.0123), p_is(0.00001)
     ('p = .012', 'p < .001')
     """
-    said = p_value(p)
-    return f"p < {said[1:]}" if said.startswith("<") else f"p = {said}"
+    value = p_value(p)
+    return f"p < {value[1:]}" if value.startswith("<") else f"p = {value}"
 
 
 def decimals_for(values: list[float]) -> int:
-    """Return how many decimals tell such values apart.
+    """Return the number of decimals for a column of values, by the largest of them.
 
     Examples
     --------
@@ -234,9 +234,9 @@ def decimals_for(values: list[float]) -> int:
 
 
 def plain_cell(value: object) -> object:
-    """Put an apostrophe before a text that a spreadsheet would take for a formula.
+    """Return a cell of a CSV file; a text that a spreadsheet would read as a formula starts with an apostrophe.
 
-    Names of models, sources and conditions come out of logs. See CWE-1236.
+    Names of models, sources and conditions come from logs. See CWE-1236.
     """
     is_formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
     return f"'{value}" if is_formula else value
@@ -247,7 +247,7 @@ _NAMES = """
 alpha beta delta lambda mu pi rho sigma tau Delta Sigma Omega
 infty times cdot pm leq geq neq approx uparrow downarrow rightarrow dagger ddagger
 """
-"""Signs, and the commands of LaTeX's mathematics that print them."""
+"""Symbols, and the names of their commands in LaTeX's mathematical mode."""
 
 LATEX = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
@@ -258,7 +258,7 @@ LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
-    "[": "{[}",  # after the end of a row, either would be an argument of it
+    "[": "{[}",  # LaTeX reads [ or * after the end of a row as its argument
     "*": "{*}",
     "–": "--",
     "—": "---",
@@ -279,7 +279,7 @@ LATEX = {
     **{digit: f"$_{i}$" for i, digit in enumerate("₀₁₂₃₄₅₆₇₈₉")},
     **{digit: f"$^{i}$" for i, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }
-"""LaTeX commands for characters that LaTeX does not print as they are."""
+"""LaTeX commands for characters that LaTeX does not print literally."""
 
 _ACCENTS = dict(
     zip(
@@ -288,11 +288,11 @@ _ACCENTS = dict(
         strict=True,
     )
 )
-"""Commands of the accents that every encoding of LaTeX's fonts has, by their combining characters."""
+"""LaTeX commands of accents that all font encodings have, by combining character."""
 
 
 def latex(text: str) -> str:
-    r"""Return text that LaTeX prints literally; a letter that its standard fonts lack as its code point.
+    r"""Return text that LaTeX prints literally; a letter that the standard fonts lack is printed as its code point.
 
     Examples
     --------
@@ -315,7 +315,7 @@ def _latex_letter(char: str) -> str:
 
 
 def rendered(template: str, **context: object) -> str:
-    """Return a template of the page with its names filled in, everything escaped that is no markup."""
+    """Return a filled-in template of the page; values are escaped unless they are markup."""
     return _compiled(template).render(context)
 
 
@@ -332,12 +332,12 @@ def _compiled(template: str) -> Template:
 
 
 def page_part(name: str) -> str:
-    """Return the text of a file that pages are made of."""
+    """Return the text of a template, style sheet or script of the page."""
     return (files("confidence_tasks.report.page") / name).read_text(encoding="utf-8")
 
 
 def coded(text: str) -> Markup:
-    """Set what stands between backticks as code."""
+    """Return a text as HTML in which text between backticks is code."""
     parts = [escape(part) for part in text.split("`")]
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(parts)

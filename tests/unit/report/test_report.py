@@ -412,7 +412,7 @@ def test_a_question_under_every_penalty_is_one_question_in_the_reliability_diagr
 
     found = of_study(report, "riskeval")
     reliability = next(figure for figure in report.figures if figure.name == "riskeval_reliability")
-    assert "as if the trials of one question were one" in reliability.caption
+    assert "both count repeated trials of a question once" in reliability.caption
     (_, its_panels), *_ = reliability.rows
     axes = Page().add_subplot()
     its_panels[0].draw(axes)

@@ -97,7 +97,7 @@ def test_accuracy_at_full_coverage_is_the_accuracy_of_the_tables(found):
 
 def test_other_figures_average_too_or_say_that_they_do_not(found):
     look = general.model_styles(["lab/m"])
-    assert "taken together" in general.reliability(found, look).caption
+    assert "pools the trials of all sources" in general.reliability(found, look).caption
     ((_, (panel,)),) = histograms(found, look).rows
     weights = panel.draw.keywords["weights"]
     assert weights.sum() == pytest.approx(1.0)

@@ -1,8 +1,9 @@
-"""A figure before it is drawn, its colours and type, and its SVG: small for a page, self-contained for a file.
+"""Figures as data, their colours, and their drawings: small SVG elements for a page, and files in SVG and PDF.
 
-The palette is told apart with any colour vision. The eight colours of series are those of Okabe & Ito (2008),
-https://jfly.uni-koeln.de/color/, their yellow and black replaced by ones that show on either ground; the ordered ones
-are sampled from viridis. Drawings are made in the colours of the light theme, which a page replaces by CSS variables.
+The palette is suited to any colour vision. The eight colours of series are those of Okabe & Ito (2008),
+https://jfly.uni-koeln.de/color/, with yellow and black replaced by colours that are visible in both themes; the ordered
+colours are sampled from viridis. Panels are drawn in the colours of the light theme; in a page, CSS variables replace
+them.
 """
 
 from __future__ import annotations
@@ -30,12 +31,15 @@ if TYPE_CHECKING:
 
 
 class Colour(StrEnum):
-    """Colours by their role in a drawing: the value is that of light pages, no two alike; ``dark`` of dark ones."""
+    """Colours by their role in a drawing: the value is for the light theme, ``dark`` for the dark one.
+
+    All values differ, so that each can be replaced by its CSS variable.
+    """
 
     dark: str
 
     def __new__(cls, light: str, dark: str = "") -> Self:
-        """Make the colour on light pages the value of the member."""
+        """Make the light colour the value of the member."""
         colour = str.__new__(cls, light)
         colour._value_, colour.dark = light, dark
         return colour
@@ -80,15 +84,17 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
 def series(index: int) -> tuple[Colour, str]:
-    """Return colour and marker of the series with this number; after eight colours the next marker.
+    """Return the colour and the marker of a series by its number.
+
+    Markers change with the colours, and differ between series of one colour.
 
     Examples
     --------
     >>> series(0)[1], series(8)[0] is series(0)[0], series(8)[1]
     ('o', True, 's')
     """
-    turn, position = divmod(index, len(SERIES))
-    return SERIES[position], MARKERS[(position + turn) % len(MARKERS)]
+    cycle, position = divmod(index, len(SERIES))
+    return SERIES[position], MARKERS[(position + cycle) % len(MARKERS)]
 
 
 def ordered(index: int, count: int) -> Colour:
@@ -107,20 +113,20 @@ Draw: TypeAlias = "Callable[[Axes], None]"
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One set of axes: what sets it apart from its neighbours, such as a condition, and what draws on it."""
+    """One set of axes: its title, such as a condition, and the function that draws on it."""
 
     title: str
     draw: Draw
 
 
 def panel(title: str, draw: Callable[..., None], **settings: Any) -> Panel:
-    """Return a panel that a function draws with some settings, which it takes as keywords."""
+    """Return a panel drawn by ``draw(axes, **settings)``."""
     return Panel(title, partial(draw, **settings))
 
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """Label of a colour in a legend, with Matplotlib's name of the marker; empty for a patch of colour."""
+    """A label in a legend, with its colour and Matplotlib marker; the marker is empty for a patch of colour."""
 
     label: str
     colour: Colour
@@ -129,7 +135,7 @@ class LegendEntry:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A curve, or points with intervals, in the look of one series; ``marker`` is empty for a plain curve."""
+    """The data and look of one series: a curve, or points with intervals; ``marker`` is empty for a plain curve."""
 
     label: str
     colour: Colour
@@ -142,10 +148,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Panels with a title and a caption, which says what is shown and how to read it.
+    """Panels in rows, with a title, a caption and a legend.
 
-    ``name`` is the file name without its suffix; ``rows`` have labels, empty where there is one row; ``keys`` are
-    the legend, and ``size`` the width and height of a panel in inches.
+    ``name`` is the file name without its suffix. Each of ``rows`` has a label, which is empty where there is one row.
+    ``keys`` are the entries of the legend; ``size`` is the width and height of a panel in inches.
     """
 
     name: str
@@ -157,18 +163,18 @@ class Figure:
 
 
 _MARGINS = {"left": 0.46, "right": 0.06, "bottom": 0.4, "top": 0.2}
-"""Inches around the axes of a panel."""
+"""Margins around the axes of a panel, in inches."""
 
 _WIDE = 4.0
-"""Width in inches from which a panel stands alone and has room for longer labels."""
+"""Width in inches from which a panel has a wider left margin, for longer labels."""
 
 _TIPS = "tips-"
 
 
 def tips(artist: Artist, texts: Sequence[str]) -> None:
-    """Attach a text to each marker of an artist, which a page shows on hovering.
+    """Attach a text to each marker of an artist, which a page shows as a tooltip.
 
-    They travel in the artist's id, from which :func:`panel_svg` takes them.
+    The texts are encoded in the artist's id; :func:`panel_svg` decodes them.
     """
     artist.set_gid(_TIPS + urlsafe_b64encode(json.dumps(list(texts)).encode()).decode().rstrip("="))
 
@@ -176,8 +182,8 @@ def tips(artist: Artist, texts: Sequence[str]) -> None:
 def panel_svg(panel: Panel, size: tuple[float, float], label: str = "") -> str:
     """Return a panel as an SVG element for a page, its colours as CSS variables.
 
-    The size is in inches; ``label`` says what it is to those who cannot see it. Equal parts of drawings have equal
-    ids, which :func:`share_parts` leaves on a page once.
+    The size is in inches; ``label`` is the text for screen readers. Equal parts of drawings have equal ids, so that
+    :func:`share_parts` can keep each part once on a page.
     """
     with _drawing(size) as drawing:
         width, height = size
@@ -190,12 +196,12 @@ def panel_svg(panel: Panel, size: tuple[float, float], label: str = "") -> str:
         )
         axes = drawing.add_axes(rectangle)
         panel.draw(axes)
-        _entitle(axes, panel.title, width - left - _MARGINS["right"])
+        _set_title(axes, panel.title, width - left - _MARGINS["right"])
         text = _save(drawing)
     text = text[text.index("<svg") :]
     for pattern, replacement in _SHORTER:
         text = pattern.sub(replacement, text)
-    # Coordinates to a tenth of a point, as good as exact; numbers between the tags are texts, and stay.
+    # Round coordinates to a tenth of a point. Numbers between tags are texts and stay unchanged.
     text = _TAG.sub(lambda tag: _AROUND_COMMANDS.sub(r"\1", _DIGITS.sub(r"\1\2", tag[0])), text)
     text = _AXIS.sub('<g class="axis"', _with_tips(text))
     text = _without_bare_groups(_NAMED.sub("<g", text))
@@ -203,66 +209,61 @@ def panel_svg(panel: Panel, size: tuple[float, float], label: str = "") -> str:
     return re.sub("|".join(Colour), lambda colour: f"var({Colour(colour[0]).variable})", text)
 
 
-def _entitle(axes: Axes, title: str, inches: float) -> None:
-    """Set a title as large as fits; what is still too long loses its middle, and is told in full by the label."""
+def _set_title(axes: Axes, title: str, inches: float) -> None:
+    """Set a title in the largest type that fits; a title that is too long in the smallest type loses its middle."""
     room = 72.0 * inches / _LETTER
     smallest, largest = _TITLE_SIZES
     size = min(largest, max(smallest, room / max(len(title), 1)))
-    most = int(room / size)
-    if len(title) > most:
-        half = (most - 1) // 2
+    n_fitting = int(room / size)
+    if len(title) > n_fitting:
+        half = (n_fitting - 1) // 2
         title = f"{title[:half]}…{title[-half:]}"
     axes.set_title(title, loc="left", fontsize=size)
 
 
 _LETTER = 0.53
-"""Width of a letter of running text, in sizes of its type."""
+"""Mean width of a letter, in multiples of the type size."""
 
 _TITLE_SIZES = (7.0, 8.5)
-"""Smallest and largest size of a panel's title, in points."""
+"""Smallest and largest type size of a panel's title, in points."""
 
 
 def figure_svg(figure: Figure) -> str:
     """Return a whole figure as an SVG file, on white."""
-    with _whole(figure) as drawing:
+    with _figure_drawing(figure) as drawing:
         return _with_tips(_save(drawing))
 
 
 def figure_pdf(figure: Figure) -> bytes:
     """Return a whole figure as a PDF file, on white."""
     buffer = io.BytesIO()
-    with _whole(figure) as drawing:
+    with _figure_drawing(figure) as drawing:
         drawing.savefig(buffer, format="pdf", metadata={"CreationDate": None})
     return buffer.getvalue()
 
 
 @contextmanager
-def _whole(figure: Figure) -> Iterator[Drawing]:
-    """Draw all panels of a figure, with its legend."""
-    rows = figure.rows
-    columns = max(len(panels) for _, panels in rows)
-    width, height = figure.size
-    size = width * columns, height * len(rows) + 0.3
-    with _drawing(size, layout="constrained") as drawing:
+def _figure_drawing(figure: Figure) -> Iterator[Drawing]:
+    """Yield a drawing of all panels of a figure, with its legend."""
+    n_rows, n_columns = len(figure.rows), max(len(panels) for _, panels in figure.rows)
+    width, height = figure.size[0] * n_columns, figure.size[1] * n_rows + 0.3
+    with _drawing((width, height), layout="constrained") as drawing:
         drawing.patch.set_facecolor(Colour.PAPER)
-        grid = drawing.subplots(len(rows), columns, squeeze=False)
-        for (label, panels), its_axes in zip(rows, grid, strict=True):
-            for position, axes in enumerate(its_axes):
-                if position >= len(panels):
-                    axes.remove()
-                    continue
-                panel = panels[position]
+        grid = drawing.subplots(n_rows, n_columns, squeeze=False)
+        for (label, panels), row in zip(figure.rows, grid, strict=True):
+            for i, (panel, axes) in enumerate(zip(panels, row, strict=False)):
                 panel.draw(axes)
-                heading = f"{label}\n{panel.title}" if position == 0 and label else panel.title
-                axes.set_title(heading, loc="left")
+                axes.set_title(f"{label}\n{panel.title}" if label and i == 0 else panel.title, loc="left")
+            for axes in row[len(panels) :]:
+                axes.remove()
         if figure.keys:
             inches = 0.5 + 0.07 * max(len(key.label) for key in figure.keys)
-            columns = max(1, min(len(figure.keys), int(size[0] / inches)))
-            drawing.legend(handles=_handles(figure), loc="outside lower center", ncols=columns)
+            columns = max(1, min(len(figure.keys), int(width / inches)))
+            drawing.legend(handles=_legend_handles(figure), loc="outside lower center", ncols=columns)
         yield drawing
 
 
-def _handles(figure: Figure) -> list[Artist]:
+def _legend_handles(figure: Figure) -> list[Artist]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -276,7 +277,7 @@ def _handles(figure: Figure) -> list[Artist]:
 
 @contextmanager
 def _drawing(size: tuple[float, float], layout: Literal["constrained"] | None = None) -> Iterator[Drawing]:
-    """Give an empty drawing in the package's style."""
+    """Yield an empty drawing in the package's style."""
     import matplotlib
     from matplotlib.figure import Figure as Drawing
 
@@ -286,7 +287,7 @@ def _drawing(size: tuple[float, float], layout: Literal["constrained"] | None = 
 
 @cache
 def _style() -> Any:
-    """Return the settings of every drawing: a style sheet, and the colours."""
+    """Return the Matplotlib settings of all drawings: the style sheet, and the colours."""
     import matplotlib
 
     path = Path(__file__).with_name("drawings.mplstyle")
@@ -301,80 +302,81 @@ def _save(drawing: Drawing) -> str:
     buffer = io.StringIO()
     nothing: dict[str, Any] = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     with warnings.catch_warnings():
-        # Texts stay texts, which the browser draws, in a font of its own where this one has no such letter.
+        # SVG keeps texts as texts, so the browser finds a font that has the glyph.
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         drawing.savefig(buffer, format="svg", metadata=nothing)
     return buffer.getvalue()
 
 
 def _with_tips(text: str) -> str:
-    """Put the texts that artists carry into their markers, as titles."""
-    return re.sub(rf'<g id="{_TIPS}([\w-]+)">(.*?)(?=<g id=|\Z)', _titled, text, flags=re.DOTALL)
+    """Give each marker its tooltip as a title element."""
 
+    def add_titles(artist: re.Match[str]) -> str:
+        texts = iter(json.loads(urlsafe_b64decode(artist[1] + "==")))
+        markers = re.sub(
+            r"<use ([^>]*)/>",
+            lambda use: f"<use {use[1]}><title>{escape(next(texts, ''))}</title></use>",
+            artist[2],
+        )
+        return f"<g>{markers}"
 
-def _titled(match: re.Match[str]) -> str:
-    texts = iter(json.loads(urlsafe_b64decode(match[1] + "==")))
-    marked = re.sub(
-        r"<use ([^>]*)/>",
-        lambda use: f"<use {use[1]}><title>{escape(next(texts, ''))}</title></use>",
-        match[2],
-    )
-    return f"<g>{marked}"
+    return re.sub(rf'<g id="{_TIPS}([\w-]+)">(.*?)(?=<g id=|\Z)', add_titles, text, flags=re.DOTALL)
 
 
 def _without_bare_groups(text: str) -> str:
-    """Leave out the groups that have no attributes, and so do nothing."""
+    """Remove the tags of groups without attributes, which have no effect."""
     parts: list[str] = []
-    kept: list[bool] = []
-    for piece in _GROUP.split(text):
-        if piece.startswith("<g"):
-            kept.append(piece != "<g>")
-            shown = kept[-1]
+    is_kept: list[bool] = []  # of each open group
+    for part in _GROUP.split(text):
+        if part == "</g>":
+            keep = is_kept.pop()
         else:
-            shown = kept.pop() if piece == "</g>" else True
-        if shown:
-            parts.append(piece)
+            keep = part != "<g>"
+            if part.startswith("<g"):
+                is_kept.append(keep)
+        if keep:
+            parts.append(part)
     return "".join(parts)
 
 
 def share_parts(page: str) -> str:
-    """Give a page's drawings what they have in common: classes in place of styles, one of each axis, tick and marker.
+    """Move equal parts of a page's drawings to one place: styles become classes; axes, ticks and markers are reused.
 
     Parameters
     ----------
     page : str
-        A page with drawings by :func:`panel_svg`, a style element that takes the rules, and :data:`SHARED` in a drawing
-        without a size, which takes the parts.
+        A page with drawings by :func:`panel_svg`, a style element, to which the classes are added, and a drawing
+        without a size that contains :data:`SHARED`, which is replaced by the shared parts.
     """
-    names: dict[str, str] = {}
+    classes: dict[str, str] = {}
     parts: dict[tuple[str, str], str] = {}
-    ids: dict[str, str] = {}
+    new_ids: dict[str, str] = {}
 
-    def named(style: re.Match[str]) -> str:
-        return f'class="{names.setdefault(style[1], f"s{len(names)}")}"'
+    def class_of(style: re.Match[str]) -> str:
+        return f'class="{classes.setdefault(style[1], f"s{len(classes)}")}"'
 
-    def taken_out(part: re.Match[str]) -> str:
-        before, ident, after = filter(None, part.groups())
-        ids[ident] = parts.setdefault((before, after), f"d{len(parts)}")
+    def move_part(part: re.Match[str]) -> str:
+        before, old_id, after = filter(None, part.groups())
+        new_ids[old_id] = parts.setdefault((before, after), f"d{len(parts)}")
         return ""
 
-    def once(axis: re.Match[str]) -> str:
+    def reuse_axis(axis: re.Match[str]) -> str:
         return f'<use href="#{parts.setdefault(("<g ", f">{axis[1]}</g>"), f"d{len(parts)}")}"/>'
 
-    def shared(drawing: re.Match[str]) -> str:
-        text = _TAG.sub(lambda tag: _STYLE.sub(named, tag[0]), drawing[0])
-        text = _EMPTY.sub("", _PART.sub(taken_out, text))
-        text = _ID.sub(lambda ident: ident[1] + ids[ident[2]], text)
-        return _SHARED_AXIS.sub(once, text)
+    def shorten(drawing: re.Match[str]) -> str:
+        text = _TAG.sub(lambda tag: _STYLE.sub(class_of, tag[0]), drawing[0])
+        text = _EMPTY.sub("", _PART.sub(move_part, text))
+        text = _ID.sub(lambda match: match[1] + new_ids[match[2]], text)
+        return _SHARED_AXIS.sub(reuse_axis, text)
 
-    page = _DRAWING.sub(shared, page)
-    rules = "".join(f".{name}{{{style}}}" for style, name in names.items())
-    drawn = "".join(f'{before}id="{ident}"{after}' for (before, after), ident in parts.items())
-    return page.replace("</style>", f"{rules}</style>", 1).replace(SHARED, f"<defs>{drawn}</defs>", 1)
+    page = _DRAWING.sub(shorten, page)
+    rules = "".join(f".{name}{{{style}}}" for style, name in classes.items())
+    shared = "".join(f'{before}id="{new_id}"{after}' for (before, after), new_id in parts.items())
+    return page.replace("</style>", f"{rules}</style>", 1).replace(SHARED, f"<defs>{shared}</defs>", 1)
 
 
 SHARED = "<defs></defs>"
-"""Where a page takes the parts that its drawings share."""
+"""Placeholder in a page for the shared parts of its drawings."""
 
 
 _DRAWING = re.compile(r'<svg role="img".*?</svg>', re.DOTALL)
@@ -393,24 +395,27 @@ _AROUND_COMMANDS = re.compile(r" ?\b([MLCQz]) ")
 
 _AXIS = re.compile(r'<g id="matplotlib\.axis_\d+"')
 _NAMED = re.compile(r'<g id="[^"]*"')
-"""Tag of a named group: matplotlib repeats names from drawing to drawing, and they must be unique on a page."""
+"""Tag of a group with an id: Matplotlib repeats ids in each drawing, and on a page they must be unique."""
 
 _SHORTER: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.DOTALL), replacement)
     for pattern, replacement in (
         (r"<svg [^>]*(viewBox=\"[^\"]*\")[^>]*>", r"<svg \1>"),  # no fixed size
-        (r"<defs>\s*<style.*?</style>\s*</defs>", ""),  # it would apply to the whole page
+        (r"<defs>\s*<style.*?</style>\s*</defs>", ""),  # a style element applies to the whole page
         (r"<!--.*?-->", ""),
         (r" transform=\"rotate\(-0 [^\"]*\"", ""),
         (r"font-size: ([\d.]+)px; font-family: [^;\"]*", r"font-size: \1px"),  # the page's own fonts
         (r"xlink:href", "href"),
         (r"\s*\n\s*", " "),
         (r"> <", "><"),
-        (r"<g [^>]*><path d=\"[^\"]*\" style=\"fill: none\"/></g>", ""),  # grounds that cannot be seen
+        (r"<g [^>]*><path d=\"[^\"]*\" style=\"fill: none\"/></g>", ""),  # invisible backgrounds
         (r"<defs></defs>", ""),
-        (r"<path(?![^>]* d=)[^>]*/>", ""),  # of intervals that do not exist
+        (r"<path(?![^>]* d=)[^>]*/>", ""),  # intervals that do not exist
         (r"<g(?: [^>]*)?/>", ""),
-        (rf" clip-path=\"[^\"]*\"( style=\"fill: none; stroke: {Colour.GRID})", r"\1"),  # a grid lies within
+        (
+            rf" clip-path=\"[^\"]*\"( style=\"fill: none; stroke: {Colour.GRID})",
+            r"\1",
+        ),  # grid lines lie within the axes
     )
 )
 """Patterns that shorten a drawing for a page, with their replacements, in order."""

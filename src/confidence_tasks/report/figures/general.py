@@ -1,4 +1,4 @@
-"""Figures that any study has: intervals by condition, reliability, histograms, type-2 ROC and accuracy at coverage."""
+"""Figures for any study: reliability diagrams, type-2 ROC, accuracy at coverage, and lines of intervals."""
 
 from __future__ import annotations
 
@@ -25,40 +25,40 @@ if TYPE_CHECKING:
     from confidence_tasks.report.results import TaskResults
 
 ModelStyles: TypeAlias = dict[str, tuple[Colour, str]]
-"""Colour and marker of each model, the same throughout a report."""
+"""Colour and marker of each model; they are the same throughout a report."""
 
 Points: TypeAlias = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 """Computes the points of a curve from correctness and confidence."""
 
 MakeFigure: TypeAlias = "Callable[[TaskResults, ModelStyles], Figure]"
-"""Draws a figure from results; the figure has no rows where there is nothing to show."""
+"""Makes a figure of a task, with empty rows where there is nothing to show."""
 
 
 def model_styles(models: Sequence[str]) -> ModelStyles:
-    """Give every model its colour and marker."""
+    """Return the colour and marker of each model."""
     return {model: series(i) for i, model in enumerate(models)}
 
 
 def model_keys(results: TaskResults, styles: ModelStyles) -> tuple[LegendEntry, ...]:
-    """Return the legend of the models."""
+    """Return a legend of the models."""
     return tuple(LegendEntry(model.label, *styles[model.label]) for model in results.models)
 
 
 Legend: TypeAlias = "tuple[LegendEntry, ...] | Callable[[TaskResults, ModelStyles], tuple[LegendEntry, ...]]"
-
-_SMALL = (1.95, 1.8)
-
-
 MakePanels: TypeAlias = "Callable[[TaskResults, ModelStyles], Iterable[Panel]]"
 MakePanelsOfModel: TypeAlias = "Callable[[TaskResults, ModelStyles, ModelTrials], Iterable[Panel]]"
+
+_SMALL = (1.95, 1.8)
+"""Size of a panel in inches."""
 
 
 def figure_of(
     name: str, title: str, caption: str, *, keys: Legend = model_keys, size: tuple[float, float] = _SMALL
 ) -> Callable[[MakePanels], MakeFigure]:
-    """Make a figure of a function that yields its panels; they stand in a row.
+    """Turn a function that yields the panels of one row into one that makes the figure.
 
-    Its file name is that of the task with ``name`` behind it; ``keys`` are the legend, by default of the models.
+    The name of the figure's file is that of the task followed by ``name``. The legend ``keys`` lists the models by
+    default.
     """
 
     def decorate(make: MakePanels) -> MakeFigure:
@@ -76,9 +76,9 @@ def figure_of(
 def figure_by_model(
     name: str, title: str, caption: str, *, keys: Legend = (), size: tuple[float, float] = _SMALL
 ) -> Callable[[MakePanelsOfModel], MakeFigure]:
-    """Make a figure of a function that yields the panels of one model, which are its row.
+    """Turn a function that yields the panels of one model into one that makes a figure with a row per model.
 
-    Models of one panel each share a row, with their names as titles. Parameters are those of :func:`figure_of`.
+    Models with one panel each share a row, with their names as titles. Parameters are those of :func:`figure_of`.
     """
     without_panels = figure_of(name, title, caption, keys=keys, size=size)(lambda results, styles: ())
 
@@ -96,13 +96,13 @@ def figure_by_model(
 def trials_by_source(
     results: TaskResults, model: ModelTrials, condition: str | None, *names: str
 ) -> list[Columns]:
-    """Return the columns of some names for each source that tables average over, under one condition or each."""
+    """Return the named columns for each source that tables average over, under one condition or all of them."""
     cells = [
         cell
         for group in results.groups[model.label]
         if group.by == BY_CONDITION and condition in (None, group.label)
         for cell in group.cells
-    ] or split_by_source(model.columns, _asked(model, condition))
+    ] or split_by_source(model.columns, _rows_under(model, condition))
     columns = {name: model.columns[name] for name in names}
     return [rows_of(columns, cell.rows) for cell in cells]
 
@@ -110,7 +110,7 @@ def trials_by_source(
 def complete_by_source(
     results: TaskResults, model: ModelTrials, condition: str | None = None
 ) -> list[tuple[FloatArray, FloatArray]]:
-    """Return correctness and confidence of the trials that have both, of each source that tables average over."""
+    """Return correctness and confidence of the trials that have both, for each source that tables average over."""
     pairs = []
     for columns in trials_by_source(results, model, condition, "correct", "confidence"):
         correct, confidence = complete(columns["correct"], columns["confidence"])
@@ -119,23 +119,23 @@ def complete_by_source(
     return pairs
 
 
-_NOISY = 20
-"""Number of answers from which accuracy against coverage is drawn; with fewer it is noise."""
+_MIN_ANSWERS = 20
+"""Number of answers from which accuracy at coverage is drawn; accuracy over fewer answers is too noisy."""
 
 _STEP = 1e-9
 """Distance by which each point of a curve is moved right of the one before, where the curve is vertical."""
 
 
 def mean_curve(curves: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
-    """Return the mean of curves: at each x, the mean of y; left of its first point a curve is level."""
+    """Return the pointwise mean of curves; left of its first point a curve is constant."""
     if len(curves) == 1:
         return curves[0]
-    apart = [(x + _STEP * np.arange(len(x)), y) for x, y in curves]
-    grid = np.unique(np.concatenate([x for x, _ in apart]))
-    return grid, np.mean([np.interp(grid, x, y) for x, y in apart], axis=0)
+    increasing = [(x + _STEP * np.arange(len(x)), y) for x, y in curves]
+    grid = np.unique(np.concatenate([x for x, _ in increasing]))
+    return grid, np.mean([np.interp(grid, x, y) for x, y in increasing], axis=0)
 
 
-def _asked(model: ModelTrials, condition: str | None) -> NDArray[np.bool_]:
+def _rows_under(model: ModelTrials, condition: str | None) -> NDArray[np.bool_]:
     rows: NDArray[np.bool_] = (
         np.ones(len(model), dtype=bool) if condition is None else model.columns["condition"] == condition
     )
@@ -145,11 +145,11 @@ def _asked(model: ModelTrials, condition: str | None) -> NDArray[np.bool_]:
 def rows_of_models(
     rows: Iterable[tuple[str, tuple[Panel, ...]]],
 ) -> tuple[tuple[str, tuple[Panel, ...]], ...]:
-    """Return a row a model; models of one panel each share a row, with their names as titles."""
-    kept = [(label, its_panels) for label, its_panels in rows if its_panels]
-    if len(kept) == 1 or any(len(its_panels) > 1 for _, its_panels in kept):
-        return tuple(kept)
-    return (("", tuple(Panel(label, its_panels[0].draw) for label, its_panels in kept)),)
+    """Return a row per model; models with one panel each share a row, with their names as titles."""
+    nonempty = tuple((label, row) for label, row in rows if row)
+    if len(nonempty) == 1 or any(len(row) > 1 for _, row in nonempty):
+        return nonempty
+    return (("", tuple(Panel(label, row[0].draw) for label, row in nonempty)),)
 
 
 def interval_line(
@@ -161,7 +161,7 @@ def interval_line(
     marker: str,
     **source: str,
 ) -> Line:
-    """Return a model's estimates of a measure over some groups, of one ``source`` if it is given."""
+    """Return a model's estimates of a measure by group, of one ``source`` if it is given."""
     entries = [results.estimate(model, label, measure, **source) for label in labels]
     return line_of_intervals(
         model, [None if entry is None else entry.interval for entry in entries], colour, marker
@@ -175,10 +175,10 @@ def line_of_intervals(
     marker: str,
     x: Sequence[float] | FloatArray | None = None,
 ) -> Line:
-    """Return estimates with their intervals as a line over ``x``, by default over their numbers."""
+    """Return estimates with their intervals as a line over ``x``, by default over 0, 1, 2 and so on."""
     value, low, high = (
-        np.array([np.nan if each is None else getattr(each, limit) for each in intervals], dtype=np.float64)
-        for limit in ("estimate", "low", "high")
+        np.array([np.nan if each is None else getattr(each, name) for each in intervals], dtype=np.float64)
+        for name in ("estimate", "low", "high")
     )
     positions = np.arange(len(intervals)) if x is None else x
     return Line(label, colour, np.asarray(positions, dtype=np.float64), value, low, high, marker)
@@ -187,33 +187,33 @@ def line_of_intervals(
 def line_of_rows(
     rows: pd.DataFrame, by: str, positions: Sequence[object], label: str, colour: Colour, marker: str = ""
 ) -> Line:
-    """Return the columns ``estimate``, ``low`` and ``high`` of rows as a line over named positions of a column ``by``.
+    """Return the columns ``estimate``, ``low`` and ``high`` as a line over the values ``positions`` of column ``by``.
 
-    Positions that the rows lack are NaN.
+    Positions without a row are NaN.
     """
-    placed = rows.drop_duplicates(by).set_index(by).reindex(list(positions))
-    y, low, high = (placed[name].to_numpy(dtype=np.float64) for name in ("estimate", "low", "high"))
+    by_position = rows.drop_duplicates(by).set_index(by).reindex(list(positions))
+    y, low, high = (by_position[name].to_numpy(dtype=np.float64) for name in ("estimate", "low", "high"))
     return Line(label, colour, np.arange(len(positions), dtype=np.float64), y, low, high, marker)
 
 
 MANY_PANELS = 40
-"""Number of panels above which a figure is drawn over all conditions."""
+"""Number of panels above which reliability diagrams pool the conditions."""
 
 _RELIABILITY = (
-    "Share right against stated confidence, in ten bins: below the dashed line a model is overconfident. Lines are 95%"
-    " Wilson intervals, grey bars the range that a calibrated model stays in 95% of the time, both as if the trials of"
-    " one question were one, and the blocks along the bottom show where the trials are."
+    "Accuracy against stated confidence, in ten bins: below the dashed line a model is overconfident. Lines are 95%"
+    " Wilson intervals, and grey bars contain a calibrated model’s accuracy 95% of the time; both count repeated trials"
+    " of a question once. The blocks along the bottom are a histogram of the trials."
 )
 _RELIABILITY_OF_SCORES = (
     "Mean score against stated confidence, in ten bins: below the dashed line a model is overconfident. A score is the"
-    " probability that the guess comes true, which the life table knows, so that no luck is in it: a calibrated model"
-    " lies on the line. The blocks along the bottom show where the trials are."
+    " probability, from the life table, that the guess comes true. It is exact, so a calibrated model lies on the line."
+    " The blocks along the bottom are a histogram of the trials."
 )
 _SELECTIVE = (
-    "Accuracy when only the most confident share of questions is answered, averaged over the orders of ties and, as in"
-    " the tables, over sources. A curve that falls to the right is confidence that can be acted on."
+    "Accuracy when only the most confident proportion of questions is answered, averaged over the orders of ties and,"
+    " as in the tables, over sources. A curve that falls to the right shows that confidence ranks right answers first."
 )
-_POOLED = " Trials of all sources are taken together here, while tables average over the sources."
+_POOLED = " The diagram pools the trials of all sources, while tables average over the sources."
 
 
 def reliability(
@@ -224,7 +224,7 @@ def reliability(
     outcomes: bool = True,
     overall: bool = False,
 ) -> Figure:
-    """Draw a reliability diagram for every model and condition, or for every model where these would be too many."""
+    """Make a reliability diagram of every model and condition, or of every model where these would be too many."""
     overall = overall or len(results.models) * len(results.conditions) > MANY_PANELS
     conditions = [None] if overall else results.conditions
     rows = [
@@ -240,17 +240,17 @@ def reliability(
 
 
 reliability_overall: MakeFigure = partial(reliability, overall=True)
-"""Draw reliability diagrams over all conditions."""
+"""Make reliability diagrams that pool all conditions."""
 
 reliability_of_scores: MakeFigure = partial(reliability, caption=_RELIABILITY_OF_SCORES, outcomes=False)
-"""Draw reliability diagrams where correctness is a known probability, not an outcome."""
+"""Make reliability diagrams where correctness is a known probability, not an outcome."""
 
 
 def _reliability_panels(
     model: ModelTrials, conditions: Sequence[str | None], colour: Colour, outcomes: bool
 ) -> Iterator[Panel]:
     for label in conditions:
-        rows = _asked(model, label)
+        rows = _rows_under(model, label)
         numbers, _ = number_questions(model.columns, rows)
         correct, confidence, questions = complete(
             model.columns["correct"][rows], model.columns["confidence"][rows], numbers[rows]
@@ -267,36 +267,36 @@ def _curves(
     conditions: Sequence[str | None],
     points: Points,
     *,
-    of_all: bool = True,
+    every_source: bool = True,
     first: int = 0,
 ) -> list[tuple[str, list[Line]]]:
-    """Return the mean curve over sources of all models, condition by condition, from the ``first`` answer on.
+    """Return the curves of all models by condition, from the ``first`` answer on, as means over sources.
 
-    There is none where a source, or with ``of_all`` false each of them, lacks right or wrong answers.
+    A model has no curve where a source has only right or only wrong answers, or, with ``every_source`` false, where
+    all sources do.
     """
     curves = []
     for label in conditions:
         lines = []
         for model in results.models:
             pairs = complete_by_source(results, model, label)
-            both = [set(correct) == {0.0, 1.0} for correct, _ in pairs]
-            if (all(both) and both) if of_all else any(both):
+            has_both = [set(correct) == {0.0, 1.0} for correct, _ in pairs]
+            if any(has_both) and (all(has_both) or not every_source):
                 x, y = mean_curve([points(*pair) for pair in pairs])
-                n = sum(len(correct) for correct, _ in pairs)
-                shown = x >= first / n
-                if shown.sum() < 2:
-                    continue
-                colour, marker = styles[model.label]
-                lines.append(Line(model.label, colour, x[shown], y[shown], marker=marker))
-        curves.append((group_label(label or ""), lines))
-    return [(label, lines) for label, lines in curves if lines]
+                shown = x >= first / sum(len(correct) for correct, _ in pairs)
+                if shown.sum() >= 2:
+                    colour, marker = styles[model.label]
+                    lines.append(Line(model.label, colour, x[shown], y[shown], marker=marker))
+        if lines:
+            curves.append((group_label(label or ""), lines))
+    return curves
 
 
 @figure_of(
     "type2_roc",
     "Type-2 ROC",
-    "Share of right answers (hits) against share of wrong answers (false alarms) at or above each confidence."
-    " On the dashed line confidence tells nothing; the area under the curve is AUROC. Curves, as values in tables,"
+    "Proportion of right answers (hits) against proportion of wrong answers (false alarms) at or above each confidence."
+    " On the dashed line confidence is uninformative; the area under the curve is AUROC. Curves, like values in tables,"
     " are means over the sources.",
 )
 def type2_roc(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
@@ -320,12 +320,14 @@ def selective_overall(results: TaskResults, styles: ModelStyles) -> Iterator[Pan
 def _selective(
     results: TaskResults, styles: ModelStyles, conditions: Sequence[str | None]
 ) -> Iterator[Panel]:
-    curves = _curves(results, styles, conditions, panels.accuracy_coverage, of_all=False, first=_NOISY)
-    least = min((float(line.y.min()) for _, lines in curves for line in lines), default=0.0)
-    axes = {"x": "share answered", "y": "accuracy", "lowest": np.floor(least * 10) / 10}
+    curves = _curves(
+        results, styles, conditions, panels.accuracy_coverage, every_source=False, first=_MIN_ANSWERS
+    )
+    lowest = min((float(line.y.min()) for _, lines in curves for line in lines), default=0.0)
+    axes = {"x": "coverage", "y": "accuracy", "lowest": np.floor(lowest * 10) / 10}
     for label, lines in curves:
         yield panel(label, panels.curves, lines=lines, **axes)
 
 
 GENERAL: tuple[MakeFigure, ...] = (reliability, type2_roc, selective)
-"""Figures of a study that names none."""
+"""The default figures of a study."""

@@ -1,4 +1,4 @@
-"""How panels are drawn: each function draws one kind of picture on the axes given."""
+"""Functions that draw panels: each draws one kind of diagram on given axes."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _DIAGONAL: dict[str, Any] = {
     "zorder": 1,
 }
 _STRIP = 0.16
-"""Height of the strip of counts under a reliability diagram, as a share of the axes."""
+"""Height of the histogram under a reliability diagram, as a proportion of the axes."""
 
-_POINTS, _FEWEST_POINTS, _POINTS_OF_ALL = 120, 40, 1_000
-"""Points of a curve that are drawn: more cannot be seen, and fewer where there are many curves."""
+_MAX_POINTS, _MIN_POINTS, _POINTS_OF_ALL = 120, 40, 1_000
+"""Maximum and minimum number of points drawn of a curve, and number of points of all curves between these bounds."""
 
 
 def unit_square(axes: Axes, x: str, y: str) -> None:
@@ -38,12 +38,12 @@ def unit_square(axes: Axes, x: str, y: str) -> None:
 
 
 def reliability(axes: Axes, curve: ReliabilityCurve, colour: Colour, *, outcomes: bool = True) -> None:
-    """Draw accuracy against confidence in ten bins, and the counts.
+    """Draw accuracy against confidence in bins, above a histogram of confidence.
 
-    With `outcomes`, which are right or wrong, intervals are drawn and what calibration allows; without, correctness is
-    a probability that is known, and the luck of single answers has no part in it.
+    With ``outcomes``, answers are right or wrong, and intervals and consistency bars are drawn. Without, correctness is
+    a known probability, whose mean has no sampling error.
     """
-    some = curve.count > 0
+    nonempty = curve.count > 0
     axes.plot([0, 1], [0, 1], **_DIAGONAL)
     axes.stairs(
         _STRIP * curve.count / max(curve.count.max(initial=0.0), 1.0),
@@ -52,17 +52,17 @@ def reliability(axes: Axes, curve: ReliabilityCurve, colour: Colour, *, outcomes
         color=Colour.BAND,
         zorder=0.6,
     )
-    x, y = curve.confidence[some], curve.accuracy[some]
-    low, high, count = curve.accuracy_low[some], curve.accuracy_high[some], curve.count[some]
+    x, y = curve.confidence[nonempty], curve.accuracy[nonempty]
+    low, high, count = curve.accuracy_low[nonempty], curve.accuracy_high[nonempty], curve.count[nonempty]
     if outcomes:
-        calibrated = curve.consistency_low[some], curve.consistency_high[some]
-        axes.vlines(x, *calibrated, color=Colour.GRID, linewidth=5, zorder=1.5)
+        consistency = curve.consistency_low[nonempty], curve.consistency_high[nonempty]
+        axes.vlines(x, *consistency, color=Colour.GRID, linewidth=5, zorder=1.5)
         axes.vlines(x, low, high, color=colour, linewidth=1.1, zorder=2)
-        told = [f"right {b:.2f} [{c:.2f}, {d:.2f}]" for b, c, d in zip(y, low, high, strict=True)]
+        values = [f"accuracy {b:.2f} [{c:.2f}, {d:.2f}]" for b, c, d in zip(y, low, high, strict=True)]
     else:
-        told = [f"score {b:.2f}" for b in y]
+        values = [f"score {b:.2f}" for b in y]
     (dots,) = axes.plot(x, y, "o-", color=colour, linewidth=0.7, markersize=4, markeredgewidth=0, zorder=3)
-    tips(dots, [f"confidence {a:.2f}: {b}, n = {n:.0f}" for a, b, n in zip(x, told, count, strict=True)])
+    tips(dots, [f"confidence {a:.2f}: {b}, n = {n:.0f}" for a, b, n in zip(x, values, count, strict=True)])
     axes.text(1.0, 0.19, f"n = {curve.count.sum():,.0f}", ha="right", fontsize=7, color=Colour.MUTED)
     unit_square(axes, "confidence", "accuracy" if outcomes else "score")
 
@@ -70,9 +70,9 @@ def reliability(axes: Axes, curve: ReliabilityCurve, colour: Colour, *, outcomes
 def histogram(
     axes: Axes, raw: FloatArray, correct: FloatArray, weights: FloatArray, lower: float, upper: float
 ) -> None:
-    """Draw how often each confidence was stated, right answers below wrong ones, and mark the three most frequent.
+    """Draw a histogram of stated confidence, right answers below wrong ones; label the three most frequent values.
 
-    ``weights`` are the shares of the replies, which add up to 1.
+    ``weights`` are those of the replies; they add up to 1.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -80,18 +80,18 @@ def histogram(
     shown = (raw >= lower - margin) & (raw <= upper + margin)
     step = max(1.0, (upper - lower) / 100) if upper - lower >= 5 else (upper - lower) / 20
     edges = np.arange(lower - step / 2, upper + step, step)
-    are_right = shown & (correct >= 0.5)
-    right, _ = np.histogram(raw[are_right], edges, weights=weights[are_right])
-    every, _ = np.histogram(raw[shown], edges, weights=weights[shown])
-    axes.stairs(every, edges, fill=True, color=Colour.WRONG, zorder=2)
+    is_right = shown & (correct >= 0.5)
+    right, _ = np.histogram(raw[is_right], edges, weights=weights[is_right])
+    total, _ = np.histogram(raw[shown], edges, weights=weights[shown])
+    axes.stairs(total, edges, fill=True, color=Colour.WRONG, zorder=2)
     axes.stairs(right, edges, fill=True, color=Colour.RIGHT, zorder=2.1)
     values, index = np.unique(raw, return_inverse=True)
-    top = max(float(every.max(initial=0.0)), 1e-9)
-    often = np.bincount(index, weights, len(values)).round(9)
-    frequent = values[np.argsort(-often, kind="stable")[:3]]
-    inside = np.sort(frequent[(frequent >= lower - margin) & (frequent <= upper + margin)])
-    # Each label stands left of its line, and higher than the one before it, so that neighbours do not collide.
-    for height, value in zip(top * (1.12 + 0.15 * np.arange(len(inside))), inside, strict=True):
+    top = max(float(total.max(initial=0.0)), 1e-9)
+    frequency = np.bincount(index, weights, len(values)).round(9)
+    frequent = values[np.argsort(-frequency, kind="stable")[:3]]
+    labelled = np.sort(frequent[(frequent >= lower - margin) & (frequent <= upper + margin)])
+    # Each label is left of its line and higher than the previous one, so that labels do not overlap.
+    for height, value in zip(top * (1.12 + 0.15 * np.arange(len(labelled))), labelled, strict=True):
         axes.vlines(value, 0, height, color=Colour.MUTED, linewidth=0.7, linestyle=(0, (2, 2)), zorder=1)
         axes.text(value, height, f"{value:g} ", ha="right", va="center", fontsize=7, color=Colour.INK)
     axes.set(xlim=(lower - margin, upper + margin), ylim=(0, top * 1.5), xlabel="stated", ylabel="share")
@@ -102,15 +102,15 @@ def histogram(
 def curves(
     axes: Axes, lines: Sequence[Line], x: str, y: str, *, diagonal: bool = False, lowest: float = 0.0
 ) -> None:
-    """Draw curves within the unit square, or its part above ``lowest``."""
+    """Draw curves in the unit square, or in its part above ``lowest``."""
     if diagonal:
         axes.plot([0, 1], [0, 1], **_DIAGONAL)
-    most = int(np.clip(_POINTS_OF_ALL / max(len(lines), 1), _FEWEST_POINTS, _POINTS))
+    n_points = int(np.clip(_POINTS_OF_ALL / max(len(lines), 1), _MIN_POINTS, _MAX_POINTS))
     for line in lines:
-        some = np.unique(np.linspace(0, len(line.x) - 1, min(len(line.x), most)).astype(int))
+        shown = np.unique(np.linspace(0, len(line.x) - 1, min(len(line.x), n_points)).astype(int))
         axes.plot(
-            line.x[some],
-            line.y[some],
+            line.x[shown],
+            line.y[shown],
             line.marker or "None",
             linestyle="-",
             color=line.colour,
@@ -149,23 +149,22 @@ def intervals(
     joined: bool = True,
     span: tuple[float, float] | None = None,
 ) -> None:
-    """Draw estimates with intervals side by side over named positions; ``x`` of a line holds the positions.
+    """Draw estimates with intervals side by side at labelled positions; ``line.x`` holds the numbers of the labels.
 
-    ``span`` is the range of y, where neighbours share it.
+    ``span`` is the range of the y axis, for panels that share one.
     """
     if reference is not None:
         axes.axhline(reference, **_DIAGONAL)
     spread = min(0.62, 0.1 * len(lines))
     for i, line in enumerate(lines):
         shift = spread * ((i + 0.5) / len(lines) - 0.5)
-        some = ~np.isnan(line.y)
-        positions, value = line.x[some] + shift, line.y[some]
+        defined = np.flatnonzero(~np.isnan(line.y))
+        positions, values = line.x[defined] + shift, line.y[defined]
         if line.low is not None and line.high is not None:
-            axes.vlines(
-                positions, line.low[some], line.high[some], color=line.colour, linewidth=1.1, alpha=0.75
-            )
-        told = [_tip(line, int(k), labels) for k in np.flatnonzero(some)]
-        _dots(axes, line, positions, value, told, linestyle="-" if joined else "none")
+            low, high = line.low[defined], line.high[defined]
+            axes.vlines(positions, low, high, color=line.colour, linewidth=1.1, alpha=0.75)
+        texts = [_tip(line, k, labels) for k in defined]
+        _dots(axes, line, positions, values, texts, linestyle="-" if joined else "none")
     axes.set(xlim=(-0.5, len(labels) - 0.5), xlabel=x, ylabel=y)
     if span is not None:
         axes.set_ylim(*span)
@@ -182,16 +181,16 @@ def points(
     reference: float | None = None,
     diagonal: bool = False,
 ) -> None:
-    """Draw points with intervals over a range of numbers, and the line of y = ``reference`` or y = x."""
+    """Draw points with intervals at numeric positions, and the line y = ``reference`` or the diagonal y = x."""
     if reference is not None:
         axes.axhline(reference, **_DIAGONAL)
     for line in lines:
         if line.low is not None and line.high is not None:
             axes.vlines(line.x, line.low, line.high, color=line.colour, linewidth=1.1, alpha=0.75)
-        told = [
-            f"{line.label}: {line.x[k]:.3f}, {line.y[k]:.3f}{_between(line, k)}" for k in range(len(line.x))
+        texts = [
+            f"{line.label}: {line.x[k]:.3f}, {line.y[k]:.3f}{_limits(line, k)}" for k in range(len(line.x))
         ]
-        _dots(axes, line, line.x, line.y, told)
+        _dots(axes, line, line.x, line.y, texts)
     if diagonal:
         ends = np.concatenate([line.x for line in lines])
         low, high = min(0.0, 1.1 * ends.min()), max(1.0, 1.1 * ends.max())
@@ -205,26 +204,26 @@ def _dots(
     line: Line,
     x: FloatArray,
     y: FloatArray,
-    told: Sequence[str],
+    texts: Sequence[str],
     *,
     linestyle: str = "-",
     linewidth: float = 0.6,
     markersize: float = 4.2,
 ) -> None:
-    """Draw the points of a line, each with what it says on hovering."""
+    """Draw the points of a line, each with its tooltip."""
     look: dict[str, Any] = {"linestyle": linestyle, "linewidth": linewidth, "markersize": markersize}
     (dots,) = axes.plot(x, y, line.marker or "o", color=line.colour, markeredgewidth=0, **look)
-    tips(dots, told)
+    tips(dots, texts)
 
 
-def _between(line: Line, k: int) -> str:
+def _limits(line: Line, k: np.intp | int) -> str:
     if line.low is None or line.high is None or np.isnan(line.low[k]):
         return ""
     return f" [{line.low[k]:.3f}, {line.high[k]:.3f}]"
 
 
 def over_range(axes: Axes, lines: Sequence[Line], x: str, y: str, *, shares: bool = True) -> None:
-    """Draw curves over a range of numbers; ``shares`` lie between 0 and 1."""
+    """Draw curves at numeric positions; ``shares`` lie between 0 and 1."""
     for line in lines:
         axes.plot(line.x, line.y, color=line.colour, linewidth=1.3)
     axes.set(xlabel=x, ylabel=y)
@@ -234,7 +233,7 @@ def over_range(axes: Axes, lines: Sequence[Line], x: str, y: str, *, shares: boo
 
 
 def counts(axes: Axes, values: FloatArray, low: int, high: int, x: str, y: str) -> None:
-    """Draw how often each whole number from ``low`` to ``high`` occurs."""
+    """Draw a histogram of the whole numbers from ``low`` to ``high``."""
     edges = np.arange(low - 0.5, high + 1.0)
     number, _ = np.histogram(values, edges)
     axes.stairs(number, edges, fill=True, color=Colour.SERIES_0)
@@ -242,7 +241,7 @@ def counts(axes: Axes, values: FloatArray, low: int, high: int, x: str, y: str) 
 
 
 def scatter(axes: Axes, x: FloatArray, y: FloatArray, colour: Colour, labels: tuple[str, str]) -> None:
-    """Draw one dot a trial within the unit square, and the line of y = x."""
+    """Draw one dot per trial in the unit square, and the diagonal y = x."""
     axes.plot([0, 1], [0, 1], **_DIAGONAL)
     axes.plot(x, y, "o", color=colour, markersize=2, markeredgewidth=0, alpha=0.4)
     unit_square(axes, *labels)
@@ -258,18 +257,18 @@ def trends(
     lowest: float | None = 0.0,
     logarithmic: bool = False,
 ) -> None:
-    """Draw curves over named positions, with a band where they have intervals; ``lowest`` is where y begins.
+    """Draw curves at labelled positions, with a band of their intervals; the y axis begins at ``lowest``.
 
-    A logarithmic axis has no lowest number, and no place for one that is not above 0; it is used for numbers far apart.
+    A ``logarithmic`` y axis, which ignores ``lowest``, is used only for positive values that span a factor above 5.
     """
     from matplotlib.ticker import LogLocator, NullLocator
 
     for line in lines:
         if line.low is not None and line.high is not None:
             axes.fill_between(line.x, line.low, line.high, color=line.colour, alpha=0.15, linewidth=0)
-        told = [_tip(line, k, labels) for k in range(len(line.x)) if not np.isnan(line.y[k])]
-        _dots(axes, line, line.x, line.y, told, linewidth=1.2, markersize=3)
-    if logarithmic and _spans_decades(lines):
+        texts = [_tip(line, k, labels) for k in np.flatnonzero(~np.isnan(line.y))]
+        _dots(axes, line, line.x, line.y, texts, linewidth=1.2, markersize=3)
+    if logarithmic and _needs_logarithm(lines):
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.yaxis.set_major_formatter("{x:g}")
@@ -281,10 +280,10 @@ def trends(
     axes.set_xticks(range(0, len(labels), step), labels[::step])
 
 
-def _spans_decades(lines: Sequence[Line]) -> bool:
+def _needs_logarithm(lines: Sequence[Line]) -> bool:
     values = np.concatenate([line.y[~np.isnan(line.y)] for line in lines])
     return len(values) > 0 and 0.0 < 5.0 * values.min() < values.max()
 
 
-def _tip(line: Line, k: int, labels: Sequence[str]) -> str:
-    return f"{line.label}, {labels[int(line.x[k])]}: {line.y[k]:.3f}{_between(line, k)}"
+def _tip(line: Line, k: np.intp, labels: Sequence[str]) -> str:
+    return f"{line.label}, {labels[int(line.x[k])]}: {line.y[k]:.3f}{_limits(line, k)}"
