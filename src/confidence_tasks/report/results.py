@@ -1,4 +1,4 @@
-"""What the trials of a task say: estimates, and contrasts with the baseline, for every model."""
+"""The results of a task: estimates, and contrasts with the baseline, for every model."""
 
 from __future__ import annotations
 
@@ -33,23 +33,34 @@ from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure
 
 ALL_TRIALS = "all trials"
-"""Label of the group of the measures that take a model's trials together."""
+"""Label of the group of all trials of a model, whatever the condition."""
 
 
 Numbers: TypeAlias = tuple[list[Estimated], list[Contrast]]
-"""Results of one model, without its name: they are the same whatever the model is called."""
+"""Estimates and contrasts of one model, without its name: they do not depend on it, so they can be cached."""
 
 WORTH_WORKERS = 300_000
-"""Number of models times resamples above which worker processes, which take 3 s each to start, save time."""
+"""Number of models times resamples above which worker processes save more time than their start takes."""
 
 
 @dataclass(frozen=True)
 class TaskResults:
     """The numbers of a report about one task.
 
-    By model, ``groups`` has the groups of trials that its tables have; ``contrasts`` are the tested measures of
-    every condition against the baseline. ``related`` are all tasks of the report, this one among them, as some
-    tables set one beside another.
+    Attributes
+    ----------
+    task_trials : TaskTrials
+        The trials.
+    groups : dict
+        For each model, the groups of trials that are columns of its tables.
+    estimates : list of Estimated
+        Every measure of every model in every group.
+    contrasts : list of Contrast
+        The tested measures of every condition against the baseline.
+    settings : Settings
+        How intervals and tests were computed.
+    related : tuple of TaskTrials
+        All tasks of the report, including this one; some tables compare tasks.
     """
 
     task_trials: TaskTrials
@@ -66,21 +77,21 @@ class TaskResults:
 
     @cached_property
     def analysis(self) -> Any:
-        """Analysis that the study's own tables and figures share."""
+        """The analysis that the study's own tables and figures share, computed at first use."""
         analyse = self.task_trials.study.analysis
         return analyse and analyse(self.task_trials, self.settings)
 
     @cached_property
     def asked_in_several_ways(self) -> dict[str, list[ModelTrials]]:
-        """Trials of models that were asked in several ways, by the name of the model."""
+        """The variants of each model that was run with several settings, by the name of the model."""
         by_name: dict[str, list[ModelTrials]] = {}
         for model in self.models:
             by_name.setdefault(model.name, []).append(model)
-        return {name: its for name, its in by_name.items() if len(its) > 1}
+        return {name: variants for name, variants in by_name.items() if len(variants) > 1}
 
     @cached_property
     def headline(self) -> list[Measure]:
-        """The measures of the main table, but for those that no model has a value of, if others are left."""
+        """The measures of the main table that any model has a value of; all of them if there is no such measure."""
         study = self.task_trials.study
         valued = {entry.measure for entry in self.estimates if not math.isnan(entry.interval.estimate)}
         every = [study.measures_by_name[name] for name in study.headline_measures]
@@ -88,7 +99,7 @@ class TaskResults:
 
     @property
     def reference(self) -> str:
-        """The group to compare models on: the design's, else its baseline, else the first one."""
+        """The group that models are compared on: the design's reference, else its baseline, else the first group."""
         labels = [group.label for groups in self.groups.values() for group in groups]
         design = self.task_trials.design
         return next(
@@ -97,7 +108,7 @@ class TaskResults:
 
     @cached_property
     def conditions(self) -> list[str]:
-        """Labels of all conditions that any model was asked under, in order."""
+        """Labels of the conditions of all models, in order."""
         return in_order(str(label) for model in self.models for label in set(model.columns["condition"]))
 
     @cached_property
@@ -117,12 +128,12 @@ class TaskResults:
 
     @cached_property
     def groupings(self) -> list[str]:
-        """Groupings of trials, conditions first."""
+        """Names of the groupings, such as ``"condition"``, in the order of the tables."""
         return list(dict.fromkeys(group.by for groups in self.groups.values() for group in groups))
 
     @cached_property
     def sources(self) -> list[str]:
-        """Names of the question sources."""
+        """Names of the sources of questions."""
         return sorted({str(name) for model in self.models for name in set(model.columns["source"])})
 
     @cached_property
@@ -130,12 +141,12 @@ class TaskResults:
         return {(entry.model, entry.group, entry.source, entry.measure): entry for entry in self.estimates}
 
     def estimate(self, model: str, group: str, measure: str, source: str = "") -> Estimated | None:
-        """Return an entry of the tables; None where a model was not asked.
+        """Return an estimate; None if the model has no trials there.
 
-        A model that was asked of one source has its entries under that name, too.
+        The estimates of a model with one source are found with and without the name of the source.
         """
-        alone = self._sources.get(model) == {source}
-        return self._by_key.get((model, group, "" if alone else source, measure))
+        is_only_source = self._sources.get(model) == {source}
+        return self._by_key.get((model, group, "" if is_only_source else source, measure))
 
     @cached_property
     def _sources(self) -> dict[str, set[str]]:
@@ -146,7 +157,7 @@ class TaskResults:
         return {(contrast.model, contrast.group, contrast.measure): contrast for contrast in self.contrasts}
 
     def contrast(self, model: str, group: str, measure: str) -> Contrast | None:
-        """Return a condition's contrast with the baseline; None for the baseline and for measures not tested."""
+        """Return the contrast of a condition with the baseline; None for the baseline and for untested measures."""
         return self._contrast_by_key.get((model, group, measure))
 
 
@@ -164,56 +175,61 @@ def results_and_lost(
     workers: Workers | None = None,
     cache: Cache | None = None,
 ) -> tuple[list[TaskResults], list[Skipped]]:
-    """Compute the numbers of a report model by model, in ``workers``: the numbers are the same to the bit wherever.
+    """Compute the numbers of a report, model by model.
 
-    The ``cache`` has what is known of the same trials, and keeps what is computed. The second value returned are the
-    files of models whose process died: these are in none of the results.
+    The numbers are equal to the bit whichever ``workers`` compute them and whether they come from the ``cache``. The
+    second value holds the files of the models whose process died; these models are in none of the results.
     """
-    every = tuple(group_by_task)
-    own = replace(settings, groups=())
+    tasks = tuple(group_by_task)
+    settings_of_models = replace(settings, groups=())
     jobs: list[Job] = [
-        (f"{its.design.title}: {model.label}", (its.study.name, its.design.baseline, own, {**model.columns}))
-        for its in every
-        for model in its.models
+        (
+            f"{task.design.title}: {model.label}",
+            (task.study.name, task.design.baseline, settings_of_models, {**model.columns}),
+        )
+        for task in tasks
+        for model in task.models
     ]
     enough = WORTH_WORKERS / settings.n_resamples
-    found = iter(
+    outcomes = iter(
         computed(model_numbers, jobs, "numbers", Numbers, workers, cache, enough=enough, advance=advance)
     )
-    known: list[tuple[TaskTrials, list[Numbers]]] = []
+    done: list[tuple[TaskTrials, list[Numbers]]] = []
     skipped: list[Skipped] = []
-    for task_trials in every:
-        numbers = [(model, next(found)) for model in task_trials.models]
-        left = [(model, its) for model, its in numbers if not isinstance(its, Lost)]
-        if left:
-            models = tuple(model for model, _ in left)
-            known.append((replace(task_trials, models=models), [its for _, its in left]))
+    for task in tasks:
+        of_models = [(model, next(outcomes)) for model in task.models]
+        completed = [(model, numbers) for model, numbers in of_models if not isinstance(numbers, Lost)]
+        if completed:
+            models = tuple(model for model, _ in completed)
+            done.append((replace(task, models=models), [numbers for _, numbers in completed]))
         skipped += [
-            Skipped(file.path, f"{model.label}: {its.reason}")
-            for model, its in numbers
-            if isinstance(its, Lost)
+            Skipped(file.path, f"{model.label}: {lost.reason}")
+            for model, lost in of_models
+            if isinstance(lost, Lost)
             for file in model.files
         ]
-    related = tuple(task_trials for task_trials, _ in known)
+    related = tuple(task for task, _ in done)
     results = []
-    for task_trials, its in known:
-        study = task_trials.study
-        task = TaskResults(task_trials, {}, [], [], settings, related)
-        for model, (found_of_model, compared) in zip(task_trials.models, its, strict=True):
-            task.groups[model.label] = [*study.grouping(model.columns), *_whole(study, model.columns)]
-            task.estimates.extend(replace(entry, model=model.label) for entry in found_of_model)
-            task.contrasts.extend(replace(contrast, model=model.label) for contrast in compared)
-        results.append(task)
+    for task, numbers in done:
+        of_task = TaskResults(task, {}, [], [], settings, related)
+        for model, (estimated, contrasted) in zip(task.models, numbers, strict=True):
+            of_task.groups[model.label] = [
+                *task.study.grouping(model.columns),
+                *_pooled_groups(task.study, model.columns),
+            ]
+            of_task.estimates.extend(replace(entry, model=model.label) for entry in estimated)
+            of_task.contrasts.extend(replace(contrast, model=model.label) for contrast in contrasted)
+        results.append(of_task)
     return list(corrected_by_study(results)), skipped
 
 
 def corrected_by_study(results: Sequence[TaskResults]) -> Iterator[TaskResults]:
-    """Correct the p-values of each measure for all that a model's study compares: its tasks are one experiment."""
+    """Correct the p-values of each measure for all comparisons of a model in a study: its tasks are one experiment."""
     p_values: dict[tuple[str, str, str], list[float]] = {}
     for task in results:
         for contrast in task.contrasts:
             p_values.setdefault(_family(task, contrast), []).append(contrast.p_value)
-    adjusted = {key: iter(adjusted_for_all(its, bonferroni)) for key, its in p_values.items()}
+    adjusted = {family: iter(adjusted_for_all(values, bonferroni)) for family, values in p_values.items()}
     for task in results:
         corrected = [
             replace(contrast, p_adjusted=next(adjusted[_family(task, contrast)]))
@@ -227,34 +243,31 @@ def _family(task: TaskResults, contrast: Contrast) -> tuple[str, str, str]:
 
 
 def model_numbers(study: str, baseline: str, settings: Settings, columns: Columns) -> Numbers:
-    """Compute what is told of one model from its trials; others are compared with the condition ``baseline``."""
-    (its,) = (each for each in studies() if each.name == study)
-    groups = its.grouping(columns)
+    """Compute the estimates of one model, and the contrasts of its conditions with the ``baseline``."""
+    (definition,) = (each for each in studies() if each.name == study)
+    groups = definition.grouping(columns)
     cells = [cell for group in groups for cell in (*group.cells, *group.apart)]
-    own = (
-        its.cross_condition_distributions(columns, cells, settings)
-        if its.cross_condition_distributions
-        else {}
-    )
-    named = {name for _, name in own}
-    others = [measure for measure in its.measures if measure.name not in named]
+    across_conditions = definition.cross_condition_distributions
+    own = across_conditions(columns, cells, settings) if across_conditions else {}
+    own_names = {name for _, name in own}
+    others = [measure for measure in definition.measures if measure.name not in own_names]
     drawn = {**distributions(columns, cells, others, settings), **own}
-    found = estimates(groups, its.measures, drawn, settings)
+    estimated = estimates(groups, definition.measures, drawn, settings)
     conditions = [
         replace(group, cells=(*group.cells, *group.apart), apart=())
         for group in groups
         if group.by == BY_CONDITION
     ]
-    tested = [its.measures_by_name[name] for name in its.tested_measures]
-    compared = contrasts(columns, conditions, baseline, tested, drawn, settings)
-    for every in _whole(its, columns):
-        pooled = distributions(columns, every.cells, its.pooled_measures, settings)
-        found += estimates([every], its.pooled_measures, pooled, settings)
-    return found, compared
+    tested = [definition.measures_by_name[name] for name in definition.tested_measures]
+    contrasted = contrasts(columns, conditions, baseline, tested, drawn, settings)
+    for group in _pooled_groups(definition, columns):
+        pooled = distributions(columns, group.cells, definition.pooled_measures, settings)
+        estimated += estimates([group], definition.pooled_measures, pooled, settings)
+    return estimated, contrasted
 
 
-def _whole(study: Study, columns: Columns) -> list[Group]:
-    """Return the group of all trials, if the study has measures of it."""
+def _pooled_groups(study: Study, columns: Columns) -> list[Group]:
+    """Return the group of all trials, if the study has pooled measures."""
     chosen = np.ones(len(columns["question_id"]), dtype=bool)
     return [Group(ALL_TRIALS, ALL_TRIALS, split_by_source(columns, chosen))] if study.pooled_measures else []
 
@@ -263,7 +276,7 @@ def _whole(study: Study, columns: Columns) -> list[Group]:
 
 
 def estimates_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
-    """Return every estimate of a report as a table, one row each.
+    """Return the estimates of a report as a table, one row each.
 
     Columns are ``study``, ``task``, ``model``, ``by``, ``group``, ``source`` (empty for the mean over sources),
     ``measure``, ``value``, ``low``, ``high``, ``level``, ``n`` (trials), ``n_questions``, ``n_resamples``,
@@ -285,13 +298,13 @@ def estimates_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
 
 
 def contrasts_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
-    """Return every contrast with a baseline as a table, one row each.
+    """Return the contrasts of a report as a table, one row each.
 
     Columns are ``study``, ``task``, ``model``, ``condition``, ``baseline``, ``measure``, ``value`` (the
     difference), ``low``, ``high``, ``level``, ``p_value`` (from the same pivot as the interval), ``p_adjusted``
-    (Bonferroni, over all comparisons of the measure in the study's tasks), ``p_exchange`` (of the papers' exchange
-    test, not corrected), ``method`` (the pivot), ``n_questions`` and ``reason`` (why the difference or its interval
-    is missing).
+    (Bonferroni, over all comparisons of the measure in the study's tasks), ``p_exchange`` (the papers' exchange test,
+    not corrected), ``method`` (the pivot), ``n_questions`` and ``reason`` (why the difference or its interval is
+    missing).
     """
     rows = [
         {
@@ -310,7 +323,7 @@ def contrasts_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
 
 
 def _row(task: TaskResults, entry: Estimated | Contrast, names: Sequence[str]) -> dict[str, Any]:
-    """Return what an entry is of, and its value and interval."""
+    """Return the columns that estimates and contrasts share."""
     interval = entry.interval
     return {
         "study": task.task_trials.study.name,
