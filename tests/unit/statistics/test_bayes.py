@@ -8,7 +8,7 @@ from confidence_tasks.statistics import fit_meta_d
 from confidence_tasks.statistics.sdt.hierarchical import (
     _log_likelihood,
     _model,
-    _posteriors,
+    _summarize,
     hierarchical_meta_d,
 )
 
@@ -142,7 +142,7 @@ def test_a_posterior_is_summarised_over_chains_and_draws():
     rng = np.random.default_rng(0)
     draws = {"log_m_mean": rng.normal(size=(2, 50)), "log_m_spread": rng.random((2, 50))}
     draws["log_m"] = rng.normal(size=(2, 50, 3))
-    found = _posteriors(draws, 0.9)
+    found = _summarize(draws, 0.9)
     assert found.keys() == {"log_m_mean", "log_m_spread", "m_ratio", "unit_m_ratio"}
     assert found["log_m_mean"].mean == pytest.approx(draws["log_m_mean"].mean())
     assert found["log_m_spread"].standard_deviation == pytest.approx(draws["log_m_spread"].std())

@@ -57,7 +57,7 @@ def log_likelihood(parameters, s1, s2, place, s, phi=ndtr, log=np.log):
 
 @pytest.mark.parametrize("chunk", [3, 4096])
 def test_a_batch_fits_each_of_its_tables(rng, monkeypatch, chunk):
-    monkeypatch.setattr("confidence_tasks.statistics.sdt.likelihood._CHUNK", chunk)
+    monkeypatch.setattr("confidence_tasks.statistics.sdt.likelihood._CHUNK_SIZE", chunk)
     s1, s2 = rng.integers(0, 30, (2, 10, 6))
     batch = fit_meta_d(s1, s2)
     assert batch.criteria.shape == (10, 5)

@@ -1,4 +1,4 @@
-"""Signal detection: type 1, meta-d', thresholds, unequal variance."""
+"""Signal detection theory: type-1 sensitivity, meta-d', unequal variances, confidence split at a threshold."""
 
 from confidence_tasks.statistics.sdt.count_tables import (
     correctness_table,

@@ -1,7 +1,7 @@
-"""Tables of how often each response was given with each rating, and how they are built from trials.
+"""Count tables of responses and ratings, and their construction from trials.
 
-A table is a pair (nR_S1, nR_S2), one row per stimulus, in the order of Maniscalco & Lau: from "S1, highest
-rating" over the lowest ratings in the middle to "S2, highest rating", so 2K counts for K ratings a side.
+A table is a pair (nR_S1, nR_S2), one array per stimulus. For K ratings, each has 2K counts in the order of Maniscalco &
+Lau: from "response S1, highest rating" over the lowest ratings in the middle to "response S2, highest rating".
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ Fit = TypeVar("Fit")
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A checked batch of count tables."""
+    """A validated batch of count tables."""
 
     s1: FloatArray  # (B, 2K)
     s2: FloatArray  # (B, 2K)
-    batch: bool  # whether the caller gave a batch; if not, B is 1
-    cases: tuple[Case, ...]  # about which tables nothing can be said
+    batch: bool  # False if the caller passed a single table; B is then 1
+    cases: tuple[Case, ...]  # tables without an estimate, with the reason
 
     @classmethod
     def of(cls, nR_S1: ArrayLike, nR_S2: ArrayLike) -> Self:
-        """Check counts; ValueError for a wrong shape, a negative or a non-finite count."""
+        """Validate counts; raise ValueError for a wrong shape, or for a negative or non-finite count."""
         s1, s2 = np.asarray(nR_S1, dtype=np.float64), np.asarray(nR_S2, dtype=np.float64)
         if s1.shape != s2.shape or s1.ndim not in (1, 2) or s1.shape[-1] < 2 or s1.shape[-1] % 2:
             raise ValueError(
@@ -61,12 +61,12 @@ class Tables:
         batch = s1.ndim == 2
         s1, s2 = np.atleast_2d(s1), np.atleast_2d(s2)
         n1, n2 = s1.sum(axis=1), s2.sum(axis=1)
-        never, only_once = (n1 == 0.0) & (n2 == 0.0), (n1 == 0.0) | (n2 == 0.0)
-        return cls(s1, s2, batch, ((never, Reason.EMPTY), (only_once, Reason.ONE_CLASS)))
+        empty, one_class = (n1 == 0.0) & (n2 == 0.0), (n1 == 0.0) | (n2 == 0.0)
+        return cls(s1, s2, batch, ((empty, Reason.EMPTY), (one_class, Reason.ONE_CLASS)))
 
     @property
     def ratings(self) -> int:
-        """Number of ratings a side, K."""
+        """Number of ratings per response, K."""
         return int(self.s1.shape[1] // 2)
 
     def padded(self, padding: Padding) -> Self:
@@ -76,18 +76,18 @@ class Tables:
         return replace(self, s1=self.s1 + amounts[padding], s2=self.s2 + amounts[padding])
 
 
-def remembered(fit: Callable[..., Fit]) -> Callable[..., Fit]:
-    """Return a fit of tables that remembers the last ones: several numbers are asked of the same tables in turn."""
+def cache_fits(fit: Callable[..., Fit]) -> Callable[..., Fit]:
+    """Cache the most recent fits of tables, as callers compute several numbers from the same tables."""
 
-    @lru_cache(maxsize=4)  # a test asks of two sides in turn
-    def once(shape: tuple[int, ...], padding: Padding, *tables: bytes) -> Fit:
+    @lru_cache(maxsize=4)  # tests of a difference alternate between two tables
+    def cached(shape: tuple[int, ...], padding: Padding, *tables: bytes) -> Fit:
         return fit(*(np.frombuffer(table).reshape(shape) for table in tables), padding=padding)
 
-    return lambda *tables, padding: once(tables[0].shape, padding, *(table.tobytes() for table in tables))
+    return lambda *tables, padding: cached(tables[0].shape, padding, *(table.tobytes() for table in tables))
 
 
-def own(values: Result) -> Result:
-    """Return a copy for the caller to change: what is remembered stays."""
+def copy_result(values: Result) -> Result:
+    """Copy a result, so that the caller cannot change the cached fit."""
     return values.copy() if isinstance(values, np.ndarray) else values
 
 
@@ -99,10 +99,10 @@ def correctness_table(
     edges: ArrayLike | None = None,
     weights: Weights = None,
 ) -> CountTable:
-    """Count trials with correctness in the place of the stimulus, and confidence in 2K bins.
+    """Count trials by correctness and by 2K bins of confidence; correctness takes the place of the stimulus.
 
-    ``nR_S1`` counts wrong answers, ``nR_S2`` correct ones, both from the lowest confidence to the highest.
-    What this is good for, and what not, is said at :func:`meta_d_ratings`.
+    ``nR_S1`` counts wrong answers and ``nR_S2`` correct ones, both from the lowest to the highest confidence. For the
+    limitations of this table see :func:`meta_d_ratings`.
 
     Parameters
     ----------
@@ -111,10 +111,10 @@ def correctness_table(
     confidence : array_like, shape (n,)
         Any real number: a probability, a log-probability.
     n_ratings : int, default 4
-        K; there are 2K bins.
+        Half the number of bins, K.
     edges : array_like, shape (2K - 1,), optional
-        Inner bin edges, ascending; a value on an edge goes up. By default the quantiles i/2K of the
-        confidences, taken anew under each row of weights.
+        Inner bin edges, ascending; a value on an edge belongs to the bin above. By default the quantiles i/2K of
+        confidence, computed for each row of weights.
     weights : array_like, shape (n,) or (R, n), optional
         Frequency weight of each trial.
 
@@ -127,11 +127,11 @@ def correctness_table(
     >>> correctness_table([0, 0, 1, 0, 1, 1, 1, 1], [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9], n_ratings=2)
     (array([2., 1., 0., 0.]), array([0., 1., 2., 2.]))
     """
-    right, sure = as_binary(correct, "correct"), as_vector(confidence, "confidence")
-    weighting = Weighting.of(weights, same_length(correct=right, confidence=sure))
+    right, values = as_binary(correct, "correct"), as_vector(confidence, "confidence")
+    weighting = Weighting.of(weights, same_length(correct=right, confidence=values))
     if n_ratings < 1:
         raise ValueError(f"n_ratings must be at least 1, got {n_ratings}")
-    counts = binned_counts(right.astype(np.intp), sure, 2, 2 * n_ratings, edges, weighting)
+    counts = binned_counts(right.astype(np.intp), values, 2, 2 * n_ratings, edges, weighting)
     wrong_counts, right_counts = counts[:, 0], counts[:, 1]
     return (wrong_counts, right_counts) if weighting.batch else (wrong_counts[0], right_counts[0])
 
@@ -145,19 +145,19 @@ def two_choice_table(
     edges: ArrayLike | None = None,
     weights: Weights = None,
 ) -> CountTable:
-    """Count trials with two alternatives by stimulus, response and confidence bin.
+    """Count the trials of a two-alternative task by stimulus, response and bin of confidence.
 
     Parameters
     ----------
     correct, confidence, weights
-        As in :func:`correctness_table`; a row of weights per resample gives a table per resample.
+        As in :func:`correctness_table`; one row of weights per resample gives one table per resample.
     stimulus : array_like, shape (n,)
-        Which alternative was right: 0 (S1) or 1 (S2). The response follows from it and ``correct``.
+        The correct alternative: 0 (S1) or 1 (S2). The response follows from ``stimulus`` and ``correct``.
     n_ratings : int, default 4
         Number of confidence bins K.
     edges : array_like, shape (K - 1,), optional
-        Inner bin edges, ascending; a value on an edge goes up. By default the quantiles i/K of all confidences,
-        taken anew under each row of weights.
+        Inner bin edges, ascending; a value on an edge belongs to the bin above. By default the quantiles i/K of
+        confidence, computed for each row of weights.
 
     Returns
     -------
@@ -169,18 +169,18 @@ def two_choice_table(
     (array([1., 0., 0., 0.]), array([0., 1., 1., 1.]))
     """
     right, shown = as_binary(correct, "correct"), as_binary(stimulus, "stimulus")
-    sure = as_vector(confidence, "confidence")
-    weighting = Weighting.of(weights, same_length(correct=right, confidence=sure, stimulus=shown))
+    values = as_vector(confidence, "confidence")
+    weighting = Weighting.of(weights, same_length(correct=right, confidence=values, stimulus=shown))
     if n_ratings < 1:
         raise ValueError(f"n_ratings must be at least 1, got {n_ratings}")
-    label = (2 * shown + (right == shown)).astype(np.intp)  # stimulus x response
-    counts = binned_counts(label, sure, 4, n_ratings, edges, weighting)
+    label = (2 * shown + (right == shown)).astype(np.intp)  # 2 * stimulus + response
+    counts = binned_counts(label, values, 4, n_ratings, edges, weighting)
     s1, s2 = (np.concatenate([counts[:, 2 * s, ::-1], counts[:, 2 * s + 1]], axis=1) for s in (0, 1))
     return (s1, s2) if weighting.batch else (s1[0], s2[0])
 
 
 def quantile_edges(confidence: ArrayLike, n_bins: int) -> FloatArray:
-    """Return the inner edges of ``n_bins`` bins at the quantiles i/n_bins, linearly interpolated.
+    """Return the inner edges of ``n_bins`` bins: the quantiles i/n_bins, linearly interpolated.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def quantile_edges(confidence: ArrayLike, n_bins: int) -> FloatArray:
     Returns
     -------
     ndarray, shape (n_bins - 1,)
-        Empty confidences give zeros: there is nothing to sort into bins.
+        Zeros without trials.
 
     Examples
     --------
@@ -198,12 +198,12 @@ def quantile_edges(confidence: ArrayLike, n_bins: int) -> FloatArray:
     array([0.2, 0.3, 0.4])
     """
     values = as_vector(confidence, "confidence")
-    shares = np.arange(1, n_bins) / n_bins
-    return np.quantile(values, shares) if values.size else np.zeros(n_bins - 1)
+    probabilities = np.arange(1, n_bins) / n_bins
+    return np.quantile(values, probabilities) if values.size else np.zeros(n_bins - 1)
 
 
 def to_ratings(confidence: ArrayLike, edges: ArrayLike) -> IntArray:
-    """Sort confidence into ratings 1, 2, ... by inner bin edges; a value on an edge goes up.
+    """Convert confidence to ratings 1, 2, ... by inner bin edges; a value on an edge belongs to the bin above.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def binned_counts(
     edges: ArrayLike | None,
     weighting: Weighting,
 ) -> FloatArray:
-    """Count trials by label and confidence bin in every row of weights, shape (R, n_labels, n_bins)."""
+    """Count trials by label and bin of confidence for each row of weights, shape (R, n_labels, n_bins)."""
     if edges is not None or n_bins == 1 or not confidence.size:
         inner = _as_edges(np.zeros(n_bins - 1) if edges is None else edges, n_bins - 1)
         cell = label * n_bins + np.searchsorted(inner, confidence, side="right")
@@ -252,17 +252,17 @@ def counts_between(
     order: NDArray[np.intp],
     weighting: Weighting,
 ) -> FloatArray:
-    """Count trials by label between places in an order, shape (R, n_labels, E + 1).
+    """Count sorted trials by label and bin for each row of weights, shape (R, n_labels, E + 1).
 
-    ``label`` is in that order, ``below`` (R, E) says how many trials come before each place.
+    ``order`` sorts the trials, ``label`` is sorted already, and ``below`` (R, E) is the number of trials below each of
+    the E inner edges.
     """
-    # Rows last in memory: sums over labels and bins then go through many rows at a time.
+    # Memory layout: rows are contiguous, so that sums over labels and bins are vectorized over rows.
     counts = np.empty((n_labels, below.shape[1] + 1, len(below))).transpose(2, 0, 1)
-    for name in range(1, n_labels):
-        members = np.flatnonzero(label == name)
-        of_label = weighting.up_to(order[members])
-        counts[:, name] = between(of_label, np.searchsorted(members, below))
-    # The label that is left costs nothing: whole counts are exact, others must not fall below 0 by rounding.
+    for code in range(1, n_labels):
+        members = np.flatnonzero(label == code)
+        counts[:, code] = between(weighting.up_to(order[members]), np.searchsorted(members, below))
+    # The counts of label 0 are what remains; rounding of fractional weights must not make them negative.
     counts[:, 0] = np.maximum(between(weighting.up_to(order), below) - counts[:, 1:].sum(axis=1), 0.0)
     return counts
 

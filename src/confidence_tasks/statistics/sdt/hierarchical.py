@@ -1,4 +1,4 @@
-"""Hierarchical meta-d': the mean and the spread of log M-ratio over models, domains or sources (extra ``bayes``)."""
+"""Hierarchical meta-d': the distribution of log M-ratio over models, domains or sources (extra ``bayes``)."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from confidence_tasks.statistics.core import FloatArray, check_level
 from confidence_tasks.statistics.sdt.count_tables import Tables
 
 _DIRECTION = np.array([-1.0, 1.0])
-"""Away from the type-1 criterion: to the left for response S1, to the right for S2."""
+"""Direction away from the type-1 criterion: negative for response S1, positive for S2."""
 
 
 @dataclass(frozen=True, slots=True)
 class Posterior:
-    """Draws from the posterior of one quantity, or of one per unit, and their summary.
+    """Posterior draws of one quantity, or of one quantity per unit, and their summary.
 
     Attributes
     ----------
     mean, standard_deviation, low, high : ndarray, shape () or (J,)
-        Summary of the draws; the limits are equal-tailed.
+        Mean, standard deviation and equal-tailed credible interval.
     level : float
         Posterior probability of the interval.
     draws : ndarray, shape (chains, samples) or (chains, samples, J)
-        The draws themselves, for contrasts and plots.
+        The draws, for contrasts and plots.
     """
 
     mean: FloatArray
@@ -40,7 +40,7 @@ class Posterior:
 
 @dataclass(frozen=True, slots=True)
 class HierarchicalMetaD:
-    """Group and unit estimates of M-ratio, with the checks of the sampler.
+    """Estimates of M-ratio for the group and for each unit, with convergence diagnostics.
 
     Attributes
     ----------
@@ -51,15 +51,15 @@ class HierarchicalMetaD:
     m_ratio : Posterior
         exp(log_m_mean): M of the typical unit.
     unit_m_ratio : Posterior
-        M of each of the J units, drawn towards the group as far as its own trials leave it open.
+        M of each of the J units, shrunken towards the group; the shrinkage is stronger for units with little data.
     r_hat : float
         Largest split R-hat of the group parameters; above 1.01 the chains have not mixed.
     effective_sample_size : float
-        Smallest of the group parameters.
+        Smallest effective sample size of the group parameters.
     n_divergent : int
-        Transitions in which the sampler failed; any casts doubt on the result.
+        Number of divergent transitions; results with any are doubtful.
     seed : int
-        The seed.
+        Seed of the sampler.
     """
 
     log_m_mean: Posterior
@@ -73,7 +73,7 @@ class HierarchicalMetaD:
 
     @property
     def converged(self) -> bool:
-        """Whether the sampler's checks all pass."""
+        """True if R-hat is below 1.01, the effective sample size above 400, and no transition diverged."""
         return self.r_hat < 1.01 and self.effective_sample_size > 400 and self.n_divergent == 0
 
 
@@ -87,18 +87,18 @@ def hierarchical_meta_d(
     level: float = 0.95,
     seed: int = 0,
 ) -> HierarchicalMetaD:
-    """Estimate M-ratio for several units with two alternatives together, by Markov chain Monte Carlo.
+    """Estimate the M-ratios of several units in a two-alternative task jointly, by Markov chain Monte Carlo.
 
     Each unit has the model of :func:`~confidence_tasks.statistics.sdt.meta_d.fit_meta_d` (equal variances, relative
-    criterion), and the logarithms of their M-ratios are a sample from a normal distribution. Its mean says how good the
-    metacognition of the typical unit is and its spread how much units differ, net of sampling error.
+    criterion). The logarithms of the M-ratios have a normal distribution over units. Its mean is the log M-ratio of the
+    typical unit; its standard deviation measures differences between units, without sampling error.
 
     Parameters
     ----------
     nR_S1, nR_S2 : array_like of int, shape (J, 2K)
         Counts of J units, two or more, from "S1, highest rating" to "S2, highest rating". No padding is needed.
     n_warmup, n_samples, n_chains : int
-        Length of the sampler's adaptation, draws kept per chain, and number of chains.
+        Number of adaptation steps, number of draws per chain, and number of chains.
     level : float, default 0.95
         Posterior probability of the intervals, in (0, 1).
     seed : int, default 0
@@ -107,18 +107,19 @@ def hierarchical_meta_d(
     Returns
     -------
     HierarchicalMetaD
-        See its ``converged`` before use.
+        Check ``converged`` before using the result.
 
     Raises
     ------
     ImportError
-        If the extra is not installed: ``pip install 'confidence-tasks[bayes]'``.
+        If the extra ``bayes`` is not installed: ``pip install 'confidence-tasks[bayes]'``.
 
     Notes
     -----
     Priors: mean of log M, normal (0, 1); spread of log M, half-normal (1); d' and type-1 criterion, normal over units
     with means normal (1, 1.5) and (0, 1) and half-normal (1) spreads; distances between neighbouring criteria,
-    log-normal around 0.5 with spread 1. Type-1 parameters are estimated jointly, so that their uncertainty counts.
+    log-normal with median 0.5 and spread 1. "Spread" means standard deviation. Type-1 parameters are estimated jointly
+    with the others, so their uncertainty is taken into account.
 
     References
     ----------
@@ -131,7 +132,7 @@ def hierarchical_meta_d(
     answered_s1 = np.stack([s2[:, :k], s1[:, :k]], axis=1)[:, :, ::-1]
     answered_s2 = np.stack([s1[:, k:], s2[:, k:]], axis=1)
     counts = np.stack([answered_s1, answered_s2], axis=1)  # (J, sides, [wrong, correct], ratings outwards)
-    _check(counts, n_warmup, n_samples, n_chains, level)
+    _check_arguments(counts, n_warmup, n_samples, n_chains, level)
     try:
         import jax
         from numpyro.diagnostics import effective_sample_size, split_gelman_rubin
@@ -154,7 +155,7 @@ def hierarchical_meta_d(
         n_divergent = int(np.asarray(sampler.get_extra_fields()["diverging"]).sum())
     group = [draws["log_m_mean"], draws["log_m_spread"]]
     return HierarchicalMetaD(
-        **_posteriors(draws, level),
+        **_summarize(draws, level),
         r_hat=max(float(split_gelman_rubin(chains)) for chains in group),
         effective_sample_size=min(float(effective_sample_size(chains)) for chains in group),
         n_divergent=n_divergent,
@@ -162,23 +163,23 @@ def hierarchical_meta_d(
     )
 
 
-def _posteriors(draws: Mapping[str, FloatArray], level: float) -> dict[str, Posterior]:
+def _summarize(draws: Mapping[str, FloatArray], level: float) -> dict[str, Posterior]:
     quantities = {
         "log_m_mean": draws["log_m_mean"],
         "log_m_spread": draws["log_m_spread"],
         "m_ratio": np.exp(draws["log_m_mean"]),
         "unit_m_ratio": np.exp(draws["log_m"]),
     }
-    found = {}
+    posteriors = {}
     for name, values in quantities.items():
         low, high = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=(0, 1))
         mean, deviation = values.mean(axis=(0, 1)), values.std(axis=(0, 1))
-        found[name] = Posterior(mean, deviation, low, high, level, values)
-    return found
+        posteriors[name] = Posterior(mean, deviation, low, high, level, values)
+    return posteriors
 
 
 def _model(counts: FloatArray) -> None:
-    """Likelihood and priors, in the language of numpyro."""
+    """Define likelihood and priors for numpyro."""
     import jax.numpy as jnp
     import numpyro
     from numpyro.distributions import HalfNormal, Normal
@@ -188,7 +189,7 @@ def _model(counts: FloatArray) -> None:
     log_m_spread = numpyro.sample("log_m_spread", HalfNormal(1.0))
     d_mean = numpyro.sample("d_mean", Normal(1.0, 1.5))
     d_spread = numpyro.sample("d_spread", HalfNormal(1.0))
-    # The deviation, not log M itself: where trials say little, the two would be tied in a funnel.
+    # Non-centred parametrization: with little data, log M itself and its spread have a funnel-shaped posterior.
     deviation = numpyro.sample("deviation", Normal(0.0, 1.0).expand([units]).to_event(1))
     log_m = numpyro.deterministic("log_m", log_m_mean + log_m_spread * deviation)
     d_prime = numpyro.sample("d_prime", Normal(d_mean, d_spread).expand([units]).to_event(1))
@@ -203,26 +204,26 @@ def _model(counts: FloatArray) -> None:
 
 
 def _log_likelihood(counts: FloatArray, d_prime: Any, criterion: Any, m_ratio: Any, gap: Any) -> Any:
-    """Return the log-likelihood of responses and, given these, of ratings."""
+    """Return the log-likelihood of the responses, and of the ratings given the responses."""
     import jax.numpy as jnp
     from jax.scipy.special import log_ndtr
 
-    # How far the criterion lies from the mean, in halves of d': beyond it for wrong answers, before it for right ones.
+    # Distance of the type-1 criterion from the mean in the direction of the response: d'/2 + c for wrong answers,
+    # -d'/2 + c for correct ones, with the sign of c according to the response.
     outcome = np.array([1.0, -1.0])
     # (units, sides, outcomes)
-    from_mean = outcome * d_prime[:, None, None] / 2.0 + (_DIRECTION * criterion[:, None])[:, :, None]
-    response = jnp.sum(counts.sum(axis=-1) * log_ndtr(-from_mean))
-    start = m_ratio[:, None, None] * from_mean
+    distance = outcome * d_prime[:, None, None] / 2.0 + (_DIRECTION * criterion[:, None])[:, :, None]
+    response = jnp.sum(counts.sum(axis=-1) * log_ndtr(-distance))
+    start = m_ratio[:, None, None] * distance
     thresholds = jnp.cumsum(gap, axis=-1)[:, :, None, :]
     boundaries = jnp.concatenate([start[..., None], start[..., None] + thresholds], axis=-1)
-    beyond = log_ndtr(-boundaries)
-    cell = beyond[..., :-1] + jnp.log(-jnp.expm1(jnp.diff(beyond, axis=-1)))
-    rating = jnp.concatenate([cell, beyond[..., -1:]], axis=-1) - beyond[..., :1]
+    log_tail = log_ndtr(-boundaries)
+    cell = log_tail[..., :-1] + jnp.log(-jnp.expm1(jnp.diff(log_tail, axis=-1)))
+    rating = jnp.concatenate([cell, log_tail[..., -1:]], axis=-1) - log_tail[..., :1]
     return response + jnp.sum(counts * rating)
 
 
-def _check(counts: FloatArray, n_warmup: int, n_samples: int, n_chains: int, level: float) -> None:
-    """Raise ValueError for counts or options outside their domain."""
+def _check_arguments(counts: FloatArray, n_warmup: int, n_samples: int, n_chains: int, level: float) -> None:
     if counts.shape[0] < 2 or counts.shape[-1] < 2:
         raise ValueError(f"give two or more units and ratings, got {counts.shape[0]} and {counts.shape[-1]}")
     if (counts % 1.0).any():

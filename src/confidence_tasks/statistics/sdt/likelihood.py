@@ -1,4 +1,4 @@
-"""Maximum likelihood of ordered cells under normal distributions: derivatives, a batched Newton iteration, meta-d'."""
+"""Maximum likelihood for ordered ratings under normal distributions: derivatives, a batched Newton method, meta-d'."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import scipy
 
 from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray
 
-#: A boundary so far out that nothing lies beyond it, yet finite: infinity times a zero density would be NaN.
+#: Boundary beyond which the probability is 0. It is finite, as infinity times a zero density is NaN.
 FAR = 1e8
 
 _SQRT_HALF = np.sqrt(0.5)
 _SQRT_HALF_PI = np.sqrt(0.5 * np.pi)
 _SQRT_TWO_PI = np.sqrt(2.0 * np.pi)
-_NEVER_ZERO = 1e-300
+_TINY = 1e-300
 
 
 class CellDerivatives(NamedTuple):
-    """Log-likelihood of cell counts, gradient and (tridiagonal) Hessian in the standardised boundaries."""
+    """Log-likelihood of cell counts, and its gradient and tridiagonal Hessian in the standardized boundaries."""
 
     log_likelihood: FloatArray  # (..., B)
     gradient: FloatArray  # (..., K, B)
@@ -28,15 +28,16 @@ class CellDerivatives(NamedTuple):
 
 
 def cell_derivatives(boundaries: FloatArray, counts: FloatArray) -> CellDerivatives:
-    """Return log-likelihood and derivatives of counts in cells of a truncated standard normal.
+    """Return the log-likelihood of counts in the cells of a truncated standard normal distribution, and derivatives.
 
-    Cell k is [z_k, z_{k+1}), the last one reaches to infinity, and the distribution is truncated below z_0 (``-FAR``:
-    not truncated). The log-likelihood is sum_k n_k log((Q(z_k) - Q(z_{k+1})) / Q(z_0)) with Q the upper tail; it is not
-    finite where the boundaries make an observed cell impossible. Boundaries z_0 <= z_1 <= ... and counts are of shape
-    (..., K, B); cells that do not exist have boundary ``FAR`` and count 0.
+    Cell k is [z_k, z_{k+1}), the last cell extends to infinity, and the distribution is truncated below z_0 (``-FAR``:
+    not truncated). The log-likelihood is sum_k n_k log((Q(z_k) - Q(z_{k+1})) / Q(z_0)), where Q is the upper tail
+    probability. It is not finite if an observed cell has probability 0. Boundaries z_0 <= z_1 <= ... and counts have
+    shape (..., K, B); unused cells have the boundary ``FAR`` and the count 0.
 
-    Tails are Mills ratio times density, relative to the density at the truncation point where that lies above the mean,
-    on whichever side of the mean is smaller: no difference is taken from 1, and nothing underflows far out in the tail.
+    Tail probabilities are computed as Mills ratio times density, on the side of the mean where they are smaller. If the
+    truncation point is above the mean, they are relative to the density at this point. So there is neither cancellation
+    nor underflow in the far tail.
     """
     z = boundaries
     origin = np.maximum(z[..., :1, :], 0.0)
@@ -69,8 +70,11 @@ def cell_derivatives(boundaries: FloatArray, counts: FloatArray) -> CellDerivati
 
 
 def pack(counts: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Move cells of counts (S, J, K, B) that no stimulus has behind the others, and count the others (S, B)."""
-    # At the maximum of a likelihood an empty cell has no width: what remains is the table without it.
+    """Move the empty cells of counts (S, J, K, B) to the end of axis 2; also return the number of other cells (S, B).
+
+    A cell is empty if it has no count in any of the J stimuli. At the maximum of the likelihood an empty cell has width
+    0, so it can be left out.
+    """
     used = counts.sum(axis=1) > 0.0
     order = np.argsort(~used, axis=1, kind="stable")
     packed = np.take_along_axis(counts, order[:, np.newaxis], axis=2)
@@ -78,28 +82,28 @@ def pack(counts: FloatArray) -> tuple[FloatArray, IntArray]:
 
 
 def unpack(thresholds: FloatArray, counts: FloatArray, first: float) -> FloatArray:
-    """Return thresholds (S, K - 1, B) of the cells as they were before packing.
+    """Return the thresholds (S, K - 1, B) in the order of the cells before packing.
 
-    An empty cell has no width; before the first cell in use lies the boundary ``first``, after the last infinity.
+    Empty cells have width 0. Thresholds before the first used cell are ``first``, those after the last one infinite.
     """
-    beyond = np.where(thresholds >= 0.5 * FAR, np.inf, thresholds)
-    ladder = np.concatenate([np.full_like(beyond[:, :1], first), beyond], axis=1)
-    steps = np.cumsum(counts.sum(axis=1) > 0.0, axis=1)[:, :-1]
-    return np.take_along_axis(ladder, steps, axis=1)
+    finite_or_inf = np.where(thresholds >= 0.5 * FAR, np.inf, thresholds)
+    with_first = np.concatenate([np.full_like(finite_or_inf[:, :1], first), finite_or_inf], axis=1)
+    n_used_before = np.cumsum(counts.sum(axis=1) > 0.0, axis=1)[:, :-1]
+    return np.take_along_axis(with_first, n_used_before, axis=1)
 
 
-#: Threshold steps keep at least this share of every gap, so that the order is never lost.
-_KEPT_GAP = 0.1
-_LONGEST_BORDER_STEP = 1.0
-_SHORTEST_STEP = 1e-10
-_MOST_STEPS = 200
-#: Newton's error is about the square of the last step's: 1e-7 leaves rounding only.
-_LAST_STEP = 1e-7
+#: A step leaves at least this fraction of every gap between thresholds, so that they remain in order.
+_MIN_GAP_FRACTION = 0.1
+_MAX_BORDER_STEP = 1.0
+_MIN_STEP_LENGTH = 1e-10
+_MAX_STEPS = 200
+#: Convergence criterion. The error of Newton's method is about the square of the last step.
+_STEP_TOLERANCE = 1e-7
 _ROUNDING = 1e-13
-#: A longer step that gains nothing moves along a flat likelihood, not to a maximum.
-_LONG_STEP = 0.1
-#: A standard error of 1e4: flatter than this, a likelihood has no maximum but rises for ever.
-_FLAT = 1e-8
+#: A step longer than this that does not change the likelihood moves along a flat ridge, not to a maximum.
+_MAX_STALLED_STEP = 0.1
+#: Least curvature of a maximum, a standard error of 1e4. A flatter likelihood has its supremum at infinity.
+_MIN_CURVATURE = 1e-8
 
 
 Solution = TypeVar("Solution", bound=tuple[Any, ...])
@@ -108,7 +112,8 @@ Solution = TypeVar("Solution", bound=tuple[Any, ...])
 class Expansion(NamedTuple):
     """Second-order expansion of a batch of log-likelihoods.
 
-    P border parameters (one or two), S blocks of T thresholds, B problems.
+    There are B problems, with S blocks of T thresholds and P other parameters (one or two), which form the border of
+    the block-tridiagonal Hessian.
     """
 
     value: FloatArray  # (B,)
@@ -124,14 +129,14 @@ class Problems(Protocol):
     """A batch of likelihoods."""
 
     def expand(self, border: FloatArray, thresholds: FloatArray) -> Expansion:
-        """Expand every likelihood at border (P, B) and thresholds (S, T, B)."""
+        """Expand every log-likelihood at border (P, B) and thresholds (S, T, B)."""
 
     def take(self, index: IntArray) -> Self:
-        """Return some of the batch."""
+        """Return a subset of the batch."""
 
 
 class Maximum(NamedTuple):
-    """Maximum that the iteration found."""
+    """Result of :func:`maximise`."""
 
     border: FloatArray  # (P, B)
     thresholds: FloatArray  # (S, T, B)
@@ -139,12 +144,12 @@ class Maximum(NamedTuple):
 
 
 class Reduction(NamedTuple):
-    """The thresholds eliminated from an expansion."""
+    """Expansion of the profile likelihood of the border parameters, with the thresholds eliminated."""
 
-    schur: FloatArray  # (P, P, B) curvature of the profile likelihood of the border
-    gradient: FloatArray  # (P, B) its gradient
-    step: FloatArray  # (S, T, B) threshold step with the border held
-    response: FloatArray  # (P, S, T, B) move of the thresholds for a unit move of the border
+    schur: FloatArray  # (P, P, B) Hessian of the profile likelihood (Schur complement)
+    gradient: FloatArray  # (P, B) gradient of the profile likelihood
+    step: FloatArray  # (S, T, B) Newton step of the thresholds with the border fixed
+    response: FloatArray  # (P, S, T, B) derivative of the maximizing thresholds with respect to the border
 
 
 def solve_tridiagonal(diagonal: FloatArray, off_diagonal: FloatArray, right: FloatArray) -> FloatArray:
@@ -154,11 +159,11 @@ def solve_tridiagonal(diagonal: FloatArray, off_diagonal: FloatArray, right: Flo
     if not n:
         return solution
     pivot = np.empty_like(diagonal)
-    # An empty cell's threshold has a zero row: it stays where it is.
-    pivot[:, 0] = np.minimum(diagonal[:, 0], -_NEVER_ZERO)
+    # The rows of unused thresholds are 0; their steps are 0 as well.
+    pivot[:, 0] = np.minimum(diagonal[:, 0], -_TINY)
     for i in range(1, n):
         factor = off_diagonal[:, i - 1] / pivot[:, i - 1]
-        pivot[:, i] = np.minimum(diagonal[:, i] - factor * off_diagonal[:, i - 1], -_NEVER_ZERO)
+        pivot[:, i] = np.minimum(diagonal[:, i] - factor * off_diagonal[:, i - 1], -_TINY)
         solution[..., i, :] -= factor * solution[..., i - 1, :]
     solution[..., n - 1, :] /= pivot[:, n - 1]
     for i in range(n - 2, -1, -1):
@@ -167,256 +172,268 @@ def solve_tridiagonal(diagonal: FloatArray, off_diagonal: FloatArray, right: Flo
     return solution
 
 
-def eliminate_thresholds(at: Expansion) -> Reduction:
-    """Reduce an expansion to the border parameters."""
-    right = np.concatenate([at.threshold_gradient[np.newaxis], at.mixed_hessian])
-    solved = solve_tridiagonal(at.diagonal, at.off_diagonal, right)
-    step, response = -solved[0], -solved[1:]
-    schur = at.border_hessian + np.einsum("pstb,qstb->pqb", at.mixed_hessian, response)
-    gradient = at.border_gradient + np.einsum("pstb,stb->pb", at.mixed_hessian, step)
+def eliminate_thresholds(expansion: Expansion) -> Reduction:
+    """Maximize an expansion over the thresholds."""
+    right = np.concatenate([expansion.threshold_gradient[np.newaxis], expansion.mixed_hessian])
+    solution = solve_tridiagonal(expansion.diagonal, expansion.off_diagonal, right)
+    step, response = -solution[0], -solution[1:]
+    schur = expansion.border_hessian + np.einsum("pstb,qstb->pqb", expansion.mixed_hessian, response)
+    gradient = expansion.border_gradient + np.einsum("pstb,stb->pb", expansion.mixed_hessian, step)
     return Reduction(schur, gradient, step, response)
 
 
 def maximise(
     problems: Problems, border: FloatArray, thresholds: FloatArray, *, limit: float, floor: float = 0.0
 ) -> Maximum:
-    """Climb from (border, thresholds) to a stationary point with negative definite Hessian.
+    """Increase the log-likelihoods from a start until they have a maximum with a negative definite Hessian.
 
-    Where a border parameter (P, B) leaves [-limit, limit], the maximum is taken to lie at infinity. Thresholds (S, T,
-    B) are strictly increasing along T and above ``floor``, and stay so.
+    If a border parameter (P, B) leaves [-limit, limit], the problem has no finite maximum. Thresholds (S, T, B) are
+    strictly increasing along T and above ``floor``, at the start and at every step.
     """
-    found = Maximum(border.copy(), thresholds.copy(), np.zeros(border.shape[1], dtype=np.bool_))
-    running: IntArray = np.arange(border.shape[1])
-    x, t, at = border, thresholds, problems.expand(border, thresholds)
-    damping: FloatArray = np.ones(running.size)
-    idle = np.zeros(running.size, dtype=np.bool_)
-    for _ in range(_MOST_STEPS):
-        if not running.size:
+    result = Maximum(border.copy(), thresholds.copy(), np.zeros(border.shape[1], dtype=np.bool_))
+    active: IntArray = np.arange(border.shape[1])
+    x, t, expansion = border, thresholds, problems.expand(border, thresholds)
+    damping: FloatArray = np.ones(active.size)
+    stalled = np.zeros(active.size, dtype=np.bool_)
+    for _ in range(_MAX_STEPS):
+        if not active.size:
             break
-        dx, dt, concave = _newton_step(at)
-        longest = np.maximum(np.abs(dx).max(axis=0), np.abs(dt).max(axis=(0, 1), initial=0.0))
-        length = damping * _allowed_share(t, dt, floor)
+        dx, dt, concave = _newton_step(expansion)
+        step_size = np.maximum(np.abs(dx).max(axis=0), np.abs(dt).max(axis=(0, 1), initial=0.0))
+        length = damping * _max_step_length(t, dt, floor)
         new_x, new_t = x + length * dx, t + length * dt
-        arrived = concave & (longest < _LAST_STEP)
-        lost = (length < _SHORTEST_STEP) | (np.abs(new_x) > limit).any(axis=0) | ~np.isfinite(at.value)
-        lost |= idle & (longest > _LONG_STEP)
-        ended = arrived | lost
-        if ended.any():
-            index = running[ended]
-            found.border[:, index], found.thresholds[..., index] = new_x[:, ended], new_t[..., ended]
-            found.converged[index] = arrived[ended]
-            go = np.flatnonzero(~ended)
-            problems, at = problems.take(go), Expansion(*(a[..., go] for a in at))
-            running, damping = running[go], damping[go]
-            x, t, new_x, new_t = x[:, go], t[..., go], new_x[:, go], new_t[..., go]
+        converged = concave & (step_size < _STEP_TOLERANCE)
+        failed = (length < _MIN_STEP_LENGTH) | (np.abs(new_x) > limit).any(axis=0)
+        failed |= ~np.isfinite(expansion.value) | (stalled & (step_size > _MAX_STALLED_STEP))
+        finished = converged | failed
+        if finished.any():
+            index = active[finished]
+            result.border[:, index], result.thresholds[..., index] = new_x[:, finished], new_t[..., finished]
+            result.converged[index] = converged[finished]
+            rest = np.flatnonzero(~finished)
+            problems, expansion = problems.take(rest), Expansion(*(a[..., rest] for a in expansion))
+            active, damping = active[rest], damping[rest]
+            x, t, new_x, new_t = x[:, rest], t[..., rest], new_x[:, rest], new_t[..., rest]
         new = problems.expand(new_x, new_t)
-        gain, rounding = new.value - at.value, _ROUNDING * np.abs(at.value)
-        risen, idle = gain >= -rounding, np.abs(gain) <= rounding
-        damping = np.where(risen, np.minimum(1.0, 2.0 * damping), 0.5 * damping)
-        if risen.all():
-            x, t, at = new_x, new_t, new
+        gain, rounding = new.value - expansion.value, _ROUNDING * np.abs(expansion.value)
+        accepted, stalled = gain >= -rounding, np.abs(gain) <= rounding
+        damping = np.where(accepted, np.minimum(1.0, 2.0 * damping), 0.5 * damping)
+        if accepted.all():
+            x, t, expansion = new_x, new_t, new
         else:
-            x, t = np.where(risen, new_x, x), np.where(risen, new_t, t)
-            at = Expansion(*(np.where(risen, a, b) for a, b in zip(new, at, strict=True)))
-    found.border[:, running], found.thresholds[..., running] = x, t  # of those that never ended
-    return found
+            x, t = np.where(accepted, new_x, x), np.where(accepted, new_t, t)
+            expansion = Expansion(*(np.where(accepted, a, b) for a, b in zip(new, expansion, strict=True)))
+    result.border[:, active], result.thresholds[..., active] = x, t
+    return result
 
 
-def _newton_step(at: Expansion) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return a step of border and thresholds that ascends, and whether the likelihood is concave there."""
-    reduced = eliminate_thresholds(at)
-    curvature, axes = _principal(reduced.schur)
-    along = np.einsum("pqb,pb->qb", axes, reduced.gradient)
-    dx = np.einsum("pqb,qb->pb", axes, along / np.maximum(np.abs(curvature), _NEVER_ZERO))
-    longest = np.abs(dx).max(axis=0)
-    dx = dx * np.minimum(1.0, _LONGEST_BORDER_STEP / np.maximum(longest, _NEVER_ZERO))
+def _newton_step(expansion: Expansion) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return an ascent step of border and thresholds, and whether the profile likelihood is strictly concave."""
+    reduced = eliminate_thresholds(expansion)
+    curvature, axes = _eigh(reduced.schur)
+    gradient = np.einsum("pqb,pb->qb", axes, reduced.gradient)
+    dx = np.einsum("pqb,qb->pb", axes, gradient / np.maximum(np.abs(curvature), _TINY))
+    step_size = np.abs(dx).max(axis=0)
+    dx = dx * np.minimum(1.0, _MAX_BORDER_STEP / np.maximum(step_size, _TINY))
     dt = reduced.step + np.einsum("pstb,pb->stb", reduced.response, dx)
-    concave: BoolArray = np.asarray((curvature < -_FLAT).all(axis=0))
+    concave: BoolArray = np.asarray((curvature < -_MIN_CURVATURE).all(axis=0))
     return dx, dt, concave
 
 
-def _principal(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues (P, B) and eigenvectors (P, P, B) of symmetric matrices (P, P, B), where P is 1 or 2."""
+def _eigh(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return eigenvalues (P, B) and eigenvectors (P, P, B) of symmetric matrices (P, P, B), where P is 1 or 2."""
     if len(matrices) == 1:
         return matrices[0], np.ones_like(matrices)
     (a, b), (_, c) = matrices
     angle = 0.5 * np.arctan2(2.0 * b, a - c)
     cos, sin = np.cos(angle), np.sin(angle)
-    twist = 2.0 * b * cos * sin
-    values = np.stack([a * cos**2 + twist + c * sin**2, a * sin**2 - twist + c * cos**2])
+    mixed = 2.0 * b * cos * sin
+    values = np.stack([a * cos**2 + mixed + c * sin**2, a * sin**2 - mixed + c * cos**2])
     return values, np.array([[cos, -sin], [sin, cos]])
 
 
-def _allowed_share(t: FloatArray, dt: FloatArray, floor: float) -> FloatArray:
-    """Return the share of the step, at most 1, that keeps the thresholds in order and above the floor."""
+def _max_step_length(t: FloatArray, dt: FloatArray, floor: float) -> FloatArray:
+    """Return the largest multiple of the step, at most 1, that keeps the thresholds in order and above the floor."""
     gap = np.diff(t, axis=1, prepend=floor)
     change = np.diff(dt, axis=1, prepend=0.0)
-    share = np.where(change < 0.0, (1.0 - _KEPT_GAP) * gap / np.minimum(change, -_NEVER_ZERO), -np.inf)
-    allowed: FloatArray = np.minimum(1.0, -share.max(axis=(0, 1), initial=-np.inf))
-    return allowed
+    limit = np.where(change < 0.0, (1.0 - _MIN_GAP_FRACTION) * gap / np.minimum(change, -_TINY), -np.inf)
+    length: FloatArray = np.minimum(1.0, -limit.max(axis=(0, 1), initial=-np.inf))
+    return length
 
 
 def scatter(solution: Solution, index: IntArray, size: int) -> Solution:
-    """Return the solutions of some problems among all ``size`` of them; NaN, or False, for the others.
+    """Insert the solutions of a subset of problems into a batch of ``size``; NaN or False for the other problems.
 
-    ``solution`` is a named tuple of arrays whose last axis counts problems.
+    ``solution`` is a named tuple of arrays whose last axis is the batch.
     """
-    whole = []
-    for found in solution:
-        fill = False if found.dtype == np.bool_ else np.nan
-        values = np.full((*found.shape[:-1], size), fill, dtype=found.dtype)
-        values[..., index] = found
-        whole.append(values)
-    return type(solution)(*whole)
+    batch = []
+    for subset in solution:
+        fill = False if subset.dtype == np.bool_ else np.nan
+        values = np.full((*subset.shape[:-1], size), fill, dtype=subset.dtype)
+        values[..., index] = subset
+        batch.append(values)
+    return type(solution)(*batch)
 
 
-#: Direction away from the type-1 criterion: to the left for response S1, to the right for S2.
+#: Direction away from the type-1 criterion: negative for response S1, positive for S2.
 _DIRECTION = np.array([-1.0, 1.0])[:, np.newaxis, np.newaxis]
 #: Means of S1 and S2 in units of meta-d'.
-_PLACE = np.array([-0.5, 0.5])[:, np.newaxis]
-#: Bound of meta-d': beyond, the likelihood of finite counts is flat.
-_LARGEST_META_D = 20.0
-#: Tables fitted at a time, so that the work stays in the cache.
-_CHUNK = 4096
+_MEANS = np.array([-0.5, 0.5])[:, np.newaxis]
+#: Bound of meta-d', beyond which the likelihood of finite counts is flat.
+_MAX_META_D = 20.0
+#: Number of tables fitted at a time, so that their arrays fit in the cache.
+_CHUNK_SIZE = 4096
+#: Bound of the distance of the criterion from the mean in the starting values.
+_START_BOUND = 6.0
 
 
 class MetaDSolution(NamedTuple):
-    """Maximum-likelihood estimates in standard deviations of S1, each with the batch last."""
+    """Maximum-likelihood estimates in standard deviations of S1; the batch is the last axis."""
 
     meta_d: FloatArray  # (B,)
-    thresholds: FloatArray  # (2, K - 1, B) outwards from the criterion, packed as the counts
+    thresholds: FloatArray  # (2, K - 1, B) distances from the criterion outwards, packed as the counts
     log_likelihood: FloatArray  # (B,)
     converged: BoolArray  # (B,)
-    variance: FloatArray  # (B,) of meta-d' with the criterion known
-    criterion_effect: FloatArray  # (B,)
+    variance: FloatArray  # (B,) variance of meta-d', given the criterion
+    criterion_effect: FloatArray  # (B,) derivative of meta-d' with respect to the criterion
 
 
 class MetaDProblems(NamedTuple):
-    """Type-2 data of a batch of tables, and where their type-1 criterion lies."""
+    """Likelihoods of meta-d' for a batch of tables, given their type-1 criteria.
 
-    counts: FloatArray  # (2 sides, 2 stimuli, K, B) from next to the criterion outwards; empty ratings last
-    criterion: FloatArray  # (B,) from the midpoint of the means
-    scale: FloatArray  # (2, B) one over the standard deviations, that of S1 being 1
-    slope: FloatArray  # (2, 2, B) from mean to criterion: slope x meta-d' + offset
+    The distance of the criterion from the mean of a stimulus, in standard units and in the direction of the response,
+    is slope * meta-d' + offset.
+    """
+
+    counts: FloatArray  # (2 responses, 2 stimuli, K, B) from the criterion outwards; empty ratings last
+    criterion: FloatArray  # (B,) relative to the midpoint of the means
+    scale: FloatArray  # (2, B) reciprocals of the standard deviations, that of S1 being 1
+    slope: FloatArray  # (2, 2, B)
     offset: FloatArray  # (2, 2, B)
-    relative: bool  # whether the criterion is in units of meta-d', otherwise in standard deviations of S1
+    relative: bool  # True: criterion in units of meta-d'; False: in standard deviations of S1
 
     @classmethod
     def of(cls, counts: FloatArray, criterion: FloatArray, *, relative: bool, s: FloatArray) -> Self:
-        """Place the criterion; ``s`` is sd(S1) / sd(S2) of each table."""
+        """Create the problems; ``s`` (B,) is sd(S1) / sd(S2)."""
         scale = np.stack([np.ones_like(s), s])
-        along, fixed = (criterion, np.zeros_like(criterion))[:: 1 if relative else -1]
-        slope, offset = _DIRECTION * scale * (along - _PLACE), _DIRECTION * scale * fixed
+        zeros = np.zeros_like(criterion)
+        proportional, constant = (criterion, zeros) if relative else (zeros, criterion)
+        slope, offset = _DIRECTION * scale * (proportional - _MEANS), _DIRECTION * scale * constant
         return cls(counts, criterion, scale, slope, offset, relative)
 
     def take(self, index: IntArray) -> Self:
-        """Return some of the tables."""
+        """Return a subset of the tables."""
         names = self._fields[:-1]
         return self._replace(**{name: getattr(self, name)[..., index] for name in names})
 
     def boundaries(self, meta_d: FloatArray, thresholds: FloatArray) -> FloatArray:
-        """Return criterion and thresholds in standard units from the mean of either stimulus."""
-        criterion = self.distance(meta_d)
+        """Return criterion and thresholds as distances from the mean of each stimulus, in standard units."""
+        criterion = self.criterion_distance(meta_d)
         outwards = self.scale[:, np.newaxis] * thresholds[:, np.newaxis]
         return np.concatenate([criterion, criterion + outwards], axis=2)
 
-    def distance(self, meta_d: FloatArray) -> FloatArray:
-        """Return the criterion (2, 2, 1, B) in standard units from the mean of either stimulus."""
+    def criterion_distance(self, meta_d: FloatArray) -> FloatArray:
+        """Return the distance of the criterion from the mean of each stimulus in standard units, (2, 2, 1, B)."""
         return (self.slope * meta_d + self.offset)[:, :, np.newaxis]
 
     def start(self, meta_d: FloatArray) -> FloatArray:
-        """Return thresholds (2, K - 1, B) that give each stimulus about its observed proportions."""
+        """Return starting values (2, K - 1, B) of the thresholds, from the smoothed proportions of ratings."""
         smooth = self.counts + 0.5 / self.counts.shape[2]
-        reaching = smooth[:, :, ::-1].cumsum(axis=2)[:, :, ::-1]
-        total = reaching[:, :, :1]
-        criterion = self.distance(meta_d)
-        near = np.clip(criterion, -6.0, 6.0)
-        distance = -scipy.special.ndtri(reaching[:, :, 1:] / total * scipy.special.ndtr(-near)) - near
-        # Far out in the tail the distribution is exponential, and distances shrink with the criterion's.
-        distance *= 6.0 / np.maximum(np.abs(criterion), 6.0) / self.scale[:, np.newaxis]
+        at_least = smooth[:, :, ::-1].cumsum(axis=2)[:, :, ::-1]
+        total = at_least[:, :, :1]
+        criterion = self.criterion_distance(meta_d)
+        clipped = np.clip(criterion, -_START_BOUND, _START_BOUND)
+        distance = -scipy.special.ndtri(at_least[:, :, 1:] / total * scipy.special.ndtr(-clipped)) - clipped
+        # In the far tail the distribution is nearly exponential: distances are inversely proportional to the criterion.
+        distance *= _START_BOUND / np.maximum(np.abs(criterion), _START_BOUND) / self.scale[:, np.newaxis]
         thresholds = (total * distance).sum(axis=1) / total.sum(axis=1)
         return np.where(self.counts[:, :, 1:].sum(axis=1) > 0.0, thresholds, FAR)
 
     def expand(self, border: FloatArray, thresholds: FloatArray) -> Expansion:
-        """Expand the log-likelihood to second order in meta-d' (the border) and thresholds."""
+        """Expand the log-likelihood to second order in meta-d' (the border) and the thresholds."""
         cells = cell_derivatives(self.boundaries(border[0], thresholds), self.counts)
         return self._expansion(cells, _row_sums(cells))
 
-    def conclude(self, top: Maximum) -> MetaDSolution:
-        """Read value, variance and the effect of the criterion off the expansion at the maximum."""
-        meta_d = top.border[0]
-        cells = cell_derivatives(self.boundaries(meta_d, top.thresholds), self.counts)
+    def summarize(self, maximum: Maximum) -> MetaDSolution:
+        """Compute log-likelihood, variance and the effect of the criterion at the maximum."""
+        meta_d = maximum.border[0]
+        cells = cell_derivatives(self.boundaries(meta_d, maximum.thresholds), self.counts)
         row_sums = _row_sums(cells)
         expansion = self._expansion(cells, row_sums)
         reduced = eliminate_thresholds(expansion)
-        towards = _DIRECTION * self.scale
-        shift = towards * (meta_d if self.relative else np.ones_like(meta_d))
-        score = (self.slope * shift * row_sums.sum(axis=2)).sum(axis=(0, 1))
+        direction = _DIRECTION * self.scale
+        # Derivative of the distance with respect to the criterion, and from it that of the score of meta-d'.
+        shift = direction * (meta_d if self.relative else np.ones_like(meta_d))
+        score_change = (self.slope * shift * row_sums.sum(axis=2)).sum(axis=(0, 1))
         if self.relative:
-            score += (towards * cells.gradient.sum(axis=2)).sum(axis=(0, 1))
-        outwards = (self.scale * shift)[:, :, np.newaxis] * row_sums[:, :, 1:]
-        score += (reduced.response[0] * outwards.sum(axis=1)).sum(axis=(0, 1))
+            score_change += (direction * cells.gradient.sum(axis=2)).sum(axis=(0, 1))
+        threshold_change = (self.scale * shift)[:, :, np.newaxis] * row_sums[:, :, 1:]
+        score_change += (reduced.response[0] * threshold_change.sum(axis=1)).sum(axis=(0, 1))
         variance = -1.0 / reduced.schur[0, 0]
-        converged = top.converged & (variance > 0.0) & np.isfinite(variance)
-        return MetaDSolution(meta_d, top.thresholds, expansion.value, converged, variance, score * variance)
+        converged = maximum.converged & (variance > 0.0) & np.isfinite(variance)
+        return MetaDSolution(
+            meta_d, maximum.thresholds, expansion.value, converged, variance, score_change * variance
+        )
 
     def _expansion(self, cells: CellDerivatives, row_sums: FloatArray) -> Expansion:
         scale1, scale2 = self.scale
         gradient, diagonal, off = (a[:, :, 1:] for a in (cells.gradient, cells.diagonal, cells.off_diagonal))
-        pull = self.scale[:, np.newaxis] * self.slope[:, :, np.newaxis] * row_sums[:, :, 1:]
+        mixed = self.scale[:, np.newaxis] * self.slope[:, :, np.newaxis] * row_sums[:, :, 1:]
         return Expansion(
             value=cells.log_likelihood.sum(axis=(0, 1)),
             border_gradient=(self.slope * cells.gradient.sum(axis=2)).sum(axis=(0, 1))[np.newaxis],
             threshold_gradient=scale1 * gradient[:, 0] + scale2 * gradient[:, 1],
             border_hessian=(self.slope**2 * row_sums.sum(axis=2)).sum(axis=(0, 1))[np.newaxis, np.newaxis],
-            mixed_hessian=(pull[:, 0] + pull[:, 1])[np.newaxis],
+            mixed_hessian=(mixed[:, 0] + mixed[:, 1])[np.newaxis],
             diagonal=scale1**2 * diagonal[:, 0] + scale2**2 * diagonal[:, 1],
             off_diagonal=scale1**2 * off[:, 0] + scale2**2 * off[:, 1],
         )
 
 
 def _row_sums(cells: CellDerivatives) -> FloatArray:
-    """Return the row sums of the Hessian: the change of the gradient when all boundaries move together."""
+    """Return the row sums of the Hessian, the derivative of the gradient under a common shift of all boundaries."""
     sums = cells.diagonal.copy()
     sums[:, :, 1:] += cells.off_diagonal
     sums[:, :, :-1] += cells.off_diagonal
     return sums
 
 
-@np.errstate(all="ignore")  # a step too far, or a flat likelihood, shows in its value
-def solve(problems: MetaDProblems, guess: FloatArray) -> MetaDSolution:
-    """Fit every table, from a first guess (B,) of meta-d' and then, where that is not enough, from others."""
-    chunks = [np.arange(i, min(i + _CHUNK, guess.size)) for i in range(0, max(guess.size, 1), _CHUNK)]
-    parts = [_solve_chunk(problems.take(index), guess[index]) for index in chunks]
+@np.errstate(all="ignore")  # the iteration handles values that are not finite
+def solve(problems: MetaDProblems, start: FloatArray) -> MetaDSolution:
+    """Fit every table from a starting value (B,) of meta-d', and from further ones if there may be several maxima."""
+    chunks = [
+        np.arange(i, min(i + _CHUNK_SIZE, start.size)) for i in range(0, max(start.size, 1), _CHUNK_SIZE)
+    ]
+    parts = [_solve_chunk(problems.take(index), start[index]) for index in chunks]
     return MetaDSolution(*(np.concatenate(column, axis=-1) for column in zip(*parts, strict=True)))
 
 
-def _solve_chunk(problems: MetaDProblems, guess: FloatArray) -> MetaDSolution:
-    best = _climb(problems, guess)
-    # With both means on one side of the criterion there can be a maximum of either sign, and for unequal
-    # variances several: look for the others.
-    at_criterion = problems.slope[1] * best.border[0] + problems.offset[1]
-    one_sided = at_criterion[0] * at_criterion[1] >= 0.0
-    modest = 1.0 / np.hypot(0.5, problems.criterion)
-    fixed = [] if (problems.scale == 1.0).all() else [np.full(guess.shape, m) for m in (1.0, -1.0, 3.0, -3.0)]
-    for start in (-best.border[0], modest, -modest, *fixed):
-        _retry(problems, best, one_sided | ~best.converged, start)
-    return problems.conclude(best)
+def _solve_chunk(problems: MetaDProblems, start: FloatArray) -> MetaDSolution:
+    best = _maximise_from(problems, start)
+    # If both means are on one side of the criterion, there can be a maximum for each sign of meta-d', and several for
+    # unequal variances: try other starting values.
+    distance = problems.slope[1] * best.border[0] + problems.offset[1]
+    one_sided = distance[0] * distance[1] >= 0.0
+    moderate = 1.0 / np.hypot(0.5, problems.criterion)
+    fixed = [] if (problems.scale == 1.0).all() else [np.full(start.shape, m) for m in (1.0, -1.0, 3.0, -3.0)]
+    for meta_d in (-best.border[0], moderate, -moderate, *fixed):
+        _improve(problems, best, one_sided | ~best.converged, meta_d)
+    return problems.summarize(best)
 
 
-def _climb(problems: MetaDProblems, meta_d: FloatArray) -> Maximum:
-    return maximise(problems, meta_d[np.newaxis], problems.start(meta_d), limit=_LARGEST_META_D)
+def _maximise_from(problems: MetaDProblems, meta_d: FloatArray) -> Maximum:
+    return maximise(problems, meta_d[np.newaxis], problems.start(meta_d), limit=_MAX_META_D)
 
 
-def _retry(problems: MetaDProblems, best: Maximum, where: BoolArray, meta_d: FloatArray) -> None:
-    """Climb from other starts at ``where``, and update ``best`` where the maximum is higher."""
-    index = np.flatnonzero(where)
+def _improve(problems: MetaDProblems, best: Maximum, mask: BoolArray, meta_d: FloatArray) -> None:
+    """Repeat the iteration from ``meta_d`` for the masked problems; update ``best`` in place if a maximum is higher."""
+    index = np.flatnonzero(mask)
     if not index.size:
         return
-    some = problems.take(index)
-    again = _climb(some, meta_d[index])
-    height = some.expand(again.border, again.thresholds).value
-    known = some.expand(best.border[:, index], best.thresholds[..., index]).value
-    better = again.converged & ((height > known) | ~best.converged[index])
-    for kept, new in zip(best, again, strict=True):
-        kept[..., index[better]] = new[..., better]
+    subset = problems.take(index)
+    new = _maximise_from(subset, meta_d[index])
+    new_value = subset.expand(new.border, new.thresholds).value
+    best_value = subset.expand(best.border[:, index], best.thresholds[..., index]).value
+    better = new.converged & ((new_value > best_value) | ~best.converged[index])
+    for best_array, new_array in zip(best, new, strict=True):
+        best_array[..., index[better]] = new_array[..., better]

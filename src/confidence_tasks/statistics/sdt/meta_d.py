@@ -1,4 +1,4 @@
-"""Meta-d' from count tables, by maximum likelihood: estimates, standard errors, and Fieller's interval of M-ratio."""
+"""Meta-d' from count tables by maximum likelihood: estimates, standard errors, and Fieller's interval of M-ratio."""
 
 from __future__ import annotations
 
@@ -29,34 +29,34 @@ from confidence_tasks.statistics.sdt.likelihood import (
     solve,
     unpack,
 )
-from confidence_tasks.statistics.sdt.sensitivity import ZERO, PlacedCriterion, place_criterion
+from confidence_tasks.statistics.sdt.sensitivity import ZERO, TypeOneModel, fit_type1_model
 
-#: Below this d', or when its 95% interval holds 0, the M-ratio is flagged as unstable.
-SMALLEST_D_PRIME = 0.5
+#: M-ratio is flagged as unstable if d' is below this value or its 95% interval contains 0.
+MIN_STABLE_D_PRIME = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metacognition:
-    """Sensitivity of answers and of confidence.
+    """Type-1 sensitivity d', metacognitive sensitivity meta-d', and their ratio and difference.
 
-    Each value for one table is an Estimate, for a batch an array (B,).
+    Each value is an Estimate for one table, and an array (B,) for a batch.
 
     Attributes
     ----------
     d_prime, d_prime_se : Estimate or ndarray
         Type-1 sensitivity and its standard error.
     meta_d, meta_d_se : Estimate or ndarray
-        The d' at which an ideal observer would give these ratings. The standard error (delta method) includes
-        the uncertainty of the type-1 criterion.
+        Metacognitive sensitivity: the d' of an ideal observer that gives these ratings. Its standard error (delta
+        method) includes the uncertainty of the type-1 criterion.
     covariance : Estimate or ndarray
-        Of the two estimates.
+        Covariance of d' and meta-d'.
     m_ratio, m_ratio_se : Estimate or ndarray
-        meta-d' / d', 1 for an ideal observer. Heavy-tailed where d' is near 0: look at ``unstable``, at
-        ``m_diff`` and at :meth:`fieller_interval`.
+        meta-d' / d', 1 for an ideal observer. Its distribution is heavy-tailed if d' is near 0; see ``unstable``,
+        ``m_diff`` and :meth:`fieller_interval`.
     m_diff, m_diff_se : Estimate or ndarray
         meta-d' - d'.
     unstable : bool or ndarray of bool
-        d' is below 0.5, or its 95% interval holds 0, or there is no M-ratio.
+        True if d' is below 0.5, if its 95% interval contains 0, or if M-ratio is not defined.
     """
 
     d_prime: Result
@@ -71,14 +71,16 @@ class Metacognition:
     unstable: bool | BoolArray
 
     def fieller_interval(self, level: float = 0.95) -> FiellerInterval:
-        """Return the interval of M-ratio that stays right where d' is near 0; for one table."""
+        """Return Fieller's interval of M-ratio for one table; it is also valid if d' is near 0."""
         values = (self.meta_d, self.d_prime, self.meta_d_se, self.d_prime_se, self.covariance)
         if np.ndim(self.meta_d):
-            raise ValueError("fieller_interval is for one table; call the function for each of a batch")
+            raise ValueError(
+                "fieller_interval is for one table; for a batch, call the function for each table"
+            )
         return fieller_interval(*(float(value) for value in values), level=level)
 
 
-def summary(
+def metacognition_fields(
     d: FloatArray,
     d_variance: FloatArray,
     m: FloatArray,
@@ -89,7 +91,10 @@ def summary(
     m_cases: tuple[Case, ...],
     batch: bool,
 ) -> dict[str, Any]:
-    """Return the fields of :class:`Metacognition`: from d' and meta-d', each (B,), and why they are missing."""
+    """Compute the fields of :class:`Metacognition` from d', meta-d' and their moments, (B,) each.
+
+    ``d_cases`` and ``m_cases`` are the cases in which d' and meta-d' are missing.
+    """
     ratio_cases = *m_cases, (np.abs(d) < ZERO, Reason.ZERO_D_PRIME)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = m / d
@@ -97,7 +102,7 @@ def summary(
         difference_variance = m_variance + d_variance - 2.0 * covariance
         d_se = np.sqrt(d_variance)
         stable = (
-            (d >= SMALLEST_D_PRIME) & (d - scipy.special.ndtri(0.975) * d_se > 0.0) & defined(ratio_cases)
+            (d >= MIN_STABLE_D_PRIME) & (d - scipy.special.ndtri(0.975) * d_se > 0.0) & defined(ratio_cases)
         )
         values = {
             "d_prime": (d, d_cases),
@@ -122,11 +127,11 @@ class FiellerInterval:
     Attributes
     ----------
     low, high : Estimate
-        Its limits.
+        Limits of the set.
     kind : {"bounded", "exclusive", "unbounded", "undefined"}
-        ``"bounded"``: the set is [low, high]. The denominator may be 0 otherwise: ``"exclusive"``: everything up
-        to low and from high on; ``"unbounded"``: every number, from -inf to inf. ``"undefined"``: an estimate
-        is missing.
+        ``"bounded"``: the set is [low, high]. ``"exclusive"``: the set is (-inf, low] and [high, inf). ``"unbounded"``:
+        the set contains every number. In the last two kinds the denominator is not significantly different from 0.
+        ``"undefined"``: an estimate is missing.
     """
 
     low: Estimate
@@ -143,17 +148,17 @@ def fieller_interval(
     *,
     level: float = 0.95,
 ) -> FiellerInterval:
-    """Return Fieller's confidence set of numerator / denominator, two jointly normal estimates.
+    """Compute Fieller's confidence set of the ratio of two jointly normal estimates.
 
-    It holds every ratio r for which numerator - r x denominator does not differ from 0. It keeps its level when
-    the denominator is near 0, where it is no longer an interval of finite length.
+    The set contains every ratio r for which numerator - r * denominator is not significantly different from 0. Its
+    coverage is also correct if the denominator is near 0, but the set is then unbounded.
 
     Parameters
     ----------
     numerator, denominator, numerator_se, denominator_se, covariance : float
-        The estimates, their standard errors and their covariance.
+        Estimates, standard errors and covariance.
     level : float, default 0.95
-        In (0, 1).
+        Nominal coverage, in (0, 1).
 
     References
     ----------
@@ -174,14 +179,14 @@ def fieller_interval(
         missing = undefined(Reason.NOT_IDENTIFIED)
         return FiellerInterval(missing, missing, "undefined")
     z2 = float(scipy.special.ndtri(0.5 + 0.5 * level)) ** 2
-    # The set is where a r^2 - 2 b r + c <= 0.
+    # The set contains all r with a r^2 - 2 b r + c <= 0.
     a = denominator**2 - z2 * denominator_se**2
     b = numerator * denominator - z2 * covariance
     c = numerator**2 - z2 * numerator_se**2
     discriminant = b**2 - a * c
     if a == 0.0 or (a < 0.0 and discriminant <= 0.0):
         return FiellerInterval(Estimate(-np.inf), Estimate(np.inf), "unbounded")
-    # The root of larger size first: the other follows without cancellation.
+    # Compute the root of larger absolute value first; the other one then follows without cancellation.
     large = b + np.copysign(np.sqrt(max(discriminant, 0.0)), b)
     roots = sorted((large / a, c / large if large else 0.0))
     return FiellerInterval(Estimate(roots[0]), Estimate(roots[1]), "bounded" if a > 0.0 else "exclusive")
@@ -192,7 +197,7 @@ Response: TypeAlias = Literal["both", "S1", "S2"]
 
 
 class MetaDOptions(TypedDict, total=False):
-    """Options of :func:`fit_meta_d`, handed on by the functions that build its table."""
+    """Options of :func:`fit_meta_d`, passed on by functions that build its table."""
 
     padding: Padding
     s: float
@@ -205,20 +210,20 @@ class MetaDOptions(TypedDict, total=False):
 class MetaD(Metacognition):
     """Maximum-likelihood meta-d' of one table, or of a batch.
 
-    Distances are in root-mean-square standard deviations of S1 and S2, as d_a; for equal variances these are the
-    standard deviations. To the attributes of :class:`Metacognition` it adds:
+    Distances are in units of the root-mean-square standard deviation of S1 and S2, as for d_a. Additional attributes to
+    those of :class:`Metacognition`:
 
     Attributes
     ----------
     criterion : Estimate or ndarray, shape (B,)
-        The type-1 criterion, from the midpoint of the means of the type-1 model.
+        Type-1 criterion, relative to the midpoint of the means of the type-1 model.
     criteria : ndarray, shape (2K - 1,) or (B, 2K - 1)
-        All criteria of the meta-d' model from the midpoint of its means, the type-1 criterion in the middle.
-        Criteria that nothing fixes coincide or are infinite; NaN where there is no fit.
+        Criteria of the meta-d' model, relative to the midpoint of its means, with the type-1 criterion in the middle.
+        Criteria next to a rating without trials coincide or are infinite; NaN without a fit.
     log_likelihood : Estimate or ndarray, shape (B,)
-        Of the ratings given stimulus and response, without the multinomial constant.
+        Log-likelihood of the ratings given stimulus and response, without the multinomial constant.
     converged : bool or ndarray of bool
-        Whether a finite maximum was found.
+        True if a finite maximum was found.
     """
 
     criterion: Result
@@ -239,41 +244,42 @@ def fit_meta_d(
 ) -> MetaD:
     """Fit meta-d' to one count table or to a batch of them.
 
-    Given the response and the stimulus, the ratings of an ideal observer follow a normal distribution truncated
-    at the type-1 criterion and cut by the type-2 criteria. Meta-d' is the distance of the two means under which
-    the observed ratings are most likely. The maximum is exact: Newton's iteration on the analytic Hessian.
+    Given stimulus and response, the evidence of an ideal observer has a normal distribution that is truncated at the
+    type-1 criterion, and the type-2 criteria divide it into ratings. Meta-d' is the distance of the two means that
+    maximizes the likelihood of the ratings. The maximum is found by Newton's method with the analytic Hessian.
 
     Parameters
     ----------
     nR_S1, nR_S2 : array_like, shape (2K,) or (B, 2K)
         Non-negative counts under either stimulus, from "S1, highest rating" to "S2, highest rating".
     padding : {"1/2K", "hautus", "none"}, default "1/2K"
-        Added to every cell. 1/(2K) leaves meta-d' nearly unbiased; 0.5 ("hautus") is what papers do that cite
-        Hautus (1995), and costs .07 to .14 of meta-d' at 200 trials.
+        Number added to every cell: 1/(2K), 0.5 or 0. With 1/(2K), meta-d' is nearly unbiased. Papers that cite Hautus
+        (1995) add 0.5, which decreases meta-d' by .07 to .14 at 200 trials.
     s : float or array_like, shape (B,), default 1
         sd(S1) / sd(S2).
     criterion : {"relative", "absolute"}, default "relative"
-        Where the type-1 criterion of the meta-d' model lies: at the same multiple of meta-d' as the observed
-        criterion of d' (Maniscalco & Lau), or at the same place.
+        Position of the type-1 criterion in the meta-d' model. ``"relative"``: the criterion divided by meta-d' equals
+        the observed criterion divided by d' (Maniscalco & Lau). ``"absolute"``: it equals the observed criterion.
     response : {"both", "S1", "S2"}, default "both"
-        Whose ratings are fitted: a response-conditional meta-d' uses those of one response only.
+        Responses whose ratings are fitted; ``"S1"`` and ``"S2"`` give a response-conditional meta-d'.
     compat : {None, "metadpy"}, default None
-        The Matlab reference (fit_meta_d_MLE) and its translations place the criterion at -(zH + zF) / (1 + s).
-        For s != 1 that is not its distance from the midpoint of the means, although their likelihood takes it
-        for that. By default the distance is right, so that an ideal unequal-variance observer has M-ratio 1;
-        ``"metadpy"`` reproduces the reference.
+        ``"metadpy"`` reproduces the Matlab reference (fit_meta_d_MLE) and its translations, which place the criterion
+        at -(zH + zF) / (1 + s). For s != 1 this is not the distance from the midpoint of the means, which their
+        likelihood requires. By default the correct distance is used, so that an ideal unequal-variance observer has an
+        M-ratio of 1.
 
     Returns
     -------
     MetaD
-        Values are NaN, with a reason, where a stimulus was never shown, (without padding) a response never
-        given, ratings do not vary, or no finite maximum exists. With a relative criterion there is no meta-d'
-        at d' = 0, unless the criterion is also 0.
+        Values are NaN, with a reason, if a stimulus has no trials, if (without padding) a response has no trials, if
+        ratings do not vary, or if no finite maximum exists. With a relative criterion, meta-d' is not defined at d' =
+        0, unless the criterion is also 0.
 
     Notes
     -----
-    Where the criterion lies between the two means the likelihood has one maximum. Beyond them it can have one of
-    either sign of meta-d', and more if s != 1: there the highest of several climbs is taken.
+    If the criterion lies between the two means, the likelihood has one maximum. Otherwise it can have one maximum for
+    each sign of meta-d', and several if s != 1. The iteration is then repeated from several starting values, and the
+    highest maximum is taken.
 
     References
     ----------
@@ -298,17 +304,20 @@ def fit_meta_d(
     if not (np.isfinite(ratios) & (ratios > 0.0)).all():
         raise ValueError(f"s must be positive, got {s!r}")
     padded = tables.padded(padding)
-    type1 = place_criterion(padded, ratios, relative=criterion == "relative", compat=compat is not None)
-    counts = _sides(padded, response)
+    type1 = fit_type1_model(padded, ratios, relative=criterion == "relative", compat=compat is not None)
+    counts = _arrange_counts(padded, response)
     d_cases = *tables.cases, (~np.isfinite(type1.d1), Reason.NOT_IDENTIFIED)
-    solution, cases = _solutions(type1, counts, ratios, d_cases)
+    solution, cases = _fit_tables(type1, counts, ratios, d_cases)
     unit = np.sqrt(2.0 / (1.0 + ratios**2)) * ratios
-    with np.errstate(invalid="ignore"):  # the sampling errors of the ratings and of the type-1 criterion
+    # Sampling errors of the ratings and of the type-1 criterion.
+    with np.errstate(invalid="ignore"):
         variance = solution.variance + solution.criterion_effect**2 * type1.criterion_variance
         covariance = solution.criterion_effect * type1.covariance
     moments = unit * type1.d1, unit**2 * type1.d1_variance, unit * solution.meta_d, unit**2 * variance
     return MetaD(
-        **summary(*moments, unit**2 * covariance, d_cases=d_cases, m_cases=cases, batch=tables.batch),
+        **metacognition_fields(
+            *moments, unit**2 * covariance, d_cases=d_cases, m_cases=cases, batch=tables.batch
+        ),
         criterion=settle(unit * type1.midpoint, d_cases, tables.batch),
         criteria=_criteria(type1, solution, counts, unit, defined(cases), tables.batch),
         log_likelihood=settle(solution.log_likelihood, cases, tables.batch),
@@ -316,8 +325,8 @@ def fit_meta_d(
     )
 
 
-def _sides(tables: Tables, response: Response) -> FloatArray:
-    """Arrange counts by response, stimulus, rating and table, ratings outwards from the criterion."""
+def _arrange_counts(tables: Tables, response: Response) -> FloatArray:
+    """Arrange counts as (2 responses, 2 stimuli, K, B), with ratings ordered outwards from the criterion."""
     k = tables.ratings
     both = np.stack([tables.s1.T, tables.s2.T])
     counts = np.stack([both[:, k - 1 :: -1], both[:, k:]])
@@ -326,13 +335,13 @@ def _sides(tables: Tables, response: Response) -> FloatArray:
     return counts
 
 
-def _solutions(
-    type1: PlacedCriterion, counts: FloatArray, ratios: FloatArray, d_cases: tuple[Case, ...]
+def _fit_tables(
+    type1: TypeOneModel, counts: FloatArray, ratios: FloatArray, d_cases: tuple[Case, ...]
 ) -> tuple[MetaDSolution, tuple[Case, ...]]:
-    """Fit the tables that can be fitted; add why others cannot."""
-    packed, left = pack(counts)
-    # Some response has two ratings in use, under both stimuli.
-    informative = ((packed.sum(axis=2) > 0.0).all(axis=1) & (left > 1)).any(axis=0)
+    """Fit the tables for which meta-d' is identified; return the solutions and the cases in which they are missing."""
+    packed, n_used = pack(counts)
+    # At least one response must have trials under both stimuli and at least two ratings in use.
+    informative = ((packed.sum(axis=2) > 0.0).all(axis=1) & (n_used > 1)).any(axis=0)
     no_criterion = ~np.isfinite(type1.criterion)
     cases = *d_cases, (no_criterion, Reason.ZERO_D_PRIME), (~informative, Reason.NOT_IDENTIFIED)
     fitted = np.flatnonzero(defined(cases))
@@ -343,14 +352,14 @@ def _solutions(
 
 
 def _criteria(
-    type1: PlacedCriterion,
+    type1: TypeOneModel,
     solution: MetaDSolution,
     counts: FloatArray,
     unit: FloatArray,
     fitted: BoolArray,
     batch: bool,
 ) -> FloatArray:
-    """Return all criteria (B, 2K - 1) from the midpoint; a rating that nobody gave has no width."""
+    """Return all criteria, relative to the midpoint, shape (B, 2K - 1) or (2K - 1,)."""
     lower, upper = unpack(solution.thresholds, counts, first=0.0)
     with np.errstate(invalid="ignore"):
         origin = type1.criterion * solution.meta_d if type1.relative else type1.criterion
@@ -371,9 +380,9 @@ def meta_d_2afc(
     weights: Weights = None,
     **options: Unpack[MetaDOptions],
 ) -> Result:
-    """Compute meta-d' of items with two alternatives, such as true and false: the textbook meta-d'.
+    """Compute meta-d' of a two-alternative task, such as true or false, from trials.
 
-    d' and meta-d' come from different parts of the data, stimulus x response and the ratings.
+    This is the standard meta-d' of the literature: d' is computed from stimulus and response, meta-d' from the ratings.
 
     Parameters
     ----------
@@ -385,8 +394,8 @@ def meta_d_2afc(
     Returns
     -------
     Estimate, or ndarray of shape (R,)
-        NaN where :func:`fit_meta_d` has no meta-d'. For d', criteria and standard errors call it with
-        :func:`two_choice_table`.
+        Meta-d'; NaN in the cases listed at :func:`fit_meta_d`. For d', criteria and standard errors, pass the result of
+        :func:`two_choice_table` to :func:`fit_meta_d`.
 
     Examples
     --------
@@ -408,10 +417,10 @@ def m_ratio_2afc(
     weights: Weights = None,
     **options: Unpack[MetaDOptions],
 ) -> Result:
-    """Compute meta-d' / d' of items with two alternatives.
+    """Compute M-ratio, meta-d' / d', of a two-alternative task.
 
-    Arguments and shapes are those of :func:`meta_d_2afc`. NaN where there is no meta-d' or d' is 0; unstable where d'
-    is near 0.
+    Arguments and shapes are those of :func:`meta_d_2afc`. The result is NaN if meta-d' is not defined or d' is 0, and
+    unstable if d' is near 0.
 
     Examples
     --------
@@ -432,13 +441,14 @@ def meta_d_ratings(
     weights: Weights = None,
     **options: Unpack[MetaDOptions],
 ) -> Result:
-    """Compute meta-d' with correctness in the place of the stimulus.
+    """Compute meta-d' with correctness in the place of the stimulus; only for replication.
 
     .. warning::
-       d' and meta-d' then come from one table of correctness x confidence, in which the "response" is high
-       confidence. Meta-d' is about d' by construction: M-ratio is near 1 whatever the metacognition, and what
-       moves it is the base rate and the ratio of variances. Cacioli (2026), whose study used it, withdrew it
-       (arXiv:2603.25112, version 2). It is here to replicate version 1, section 3.2; use :func:`meta_information`.
+       Here d' and meta-d' are computed from the same table of correctness and confidence, with high confidence in the
+       place of the response. So meta-d' is close to d' by construction: M-ratio is near 1 whatever the metacognition,
+       and depends on the base rate and the ratio of variances only. Cacioli (2026), who introduced it, withdrew it
+       (arXiv:2603.25112, version 2). This function replicates version 1, section 3.2. Use :func:`meta_information`
+       instead.
 
     Parameters
     ----------
@@ -451,7 +461,7 @@ def meta_d_ratings(
     Returns
     -------
     Estimate, or ndarray of shape (R,)
-        NaN where :func:`fit_meta_d` has no meta-d'.
+        Meta-d'; NaN in the cases listed at :func:`fit_meta_d`.
 
     Examples
     --------
@@ -472,12 +482,13 @@ def m_ratio_ratings(
     weights: Weights = None,
     **options: Unpack[MetaDOptions],
 ) -> Result:
-    """Compute meta-d' / d' with correctness in the place of the stimulus.
+    """Compute M-ratio with correctness in the place of the stimulus; only for replication.
 
     .. warning::
-       Near 1 by construction, whatever the metacognition: see :func:`meta_d_ratings`, whose arguments it takes.
+       M-ratio is near 1 by construction, whatever the metacognition: see :func:`meta_d_ratings`.
 
-    NaN where there is no meta-d' or d' is 0; unstable where d' is near 0.
+    Arguments and shapes are those of :func:`meta_d_ratings`. The result is NaN if meta-d' is not defined or d' is 0,
+    and unstable if d' is near 0.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Type-1 signal detection: rates, d', criterion, unequal variances by maximum likelihood."""
+"""Type-1 signal detection: rates, d', criterion, and the unequal-variance model by maximum likelihood."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ from confidence_tasks.statistics.core import (
     same_length,
 )
 from confidence_tasks.statistics.inference.weights import Result, Weighting, Weights, defined, ratio, settle
-from confidence_tasks.statistics.sdt.count_tables import Padding, Tables, correctness_table, own, remembered
+from confidence_tasks.statistics.sdt.count_tables import (
+    Padding,
+    Tables,
+    cache_fits,
+    copy_result,
+    correctness_table,
+)
 from confidence_tasks.statistics.sdt.likelihood import (
     FAR,
     Expansion,
@@ -31,18 +37,18 @@ from confidence_tasks.statistics.sdt.likelihood import (
     unpack,
 )
 
-#: Intercepts and log slopes beyond this are on their way to infinity.
-_LARGEST = 20.0
-#: A d' below this is 0 but for rounding.
+#: Intercepts and log slopes beyond this bound diverge.
+_PARAMETER_BOUND = 20.0
+#: Absolute values below this count as 0.
 ZERO = 1e-12
 _SQRT_HALF = np.sqrt(0.5)
 
 
 @dataclass(frozen=True, slots=True)
 class UnequalVarianceSDT:
-    """Two normal distributions behind a table of ratings.
+    """Fit of the unequal-variance model to a table of ratings.
 
-    Each value for one table is an Estimate, for a batch an array (B,).
+    Each value is an Estimate for one table, and an array (B,) for a batch.
 
     Attributes
     ----------
@@ -51,16 +57,16 @@ class UnequalVarianceSDT:
     intercept : Estimate or ndarray
         (mean(S2) - mean(S1)) / sd(S2), the intercept of the z-ROC.
     d_a, d_a_se : Estimate or ndarray
-        Distance of the means in root-mean-square standard deviations, and its standard error.
+        Distance of the means in units of the root-mean-square standard deviation, and its standard error.
     area : Estimate or ndarray
         Area under the ROC, Phi(d_a / sqrt(2)).
     criteria : ndarray, shape (2K - 1,) or (B, 2K - 1)
-        From the mean of S1, in its standard deviations. Criteria that nothing fixes coincide or are infinite;
-        NaN where there is no fit.
+        Criteria, relative to the mean of S1 and in units of its standard deviation. Criteria next to a rating without
+        trials coincide or are infinite; NaN without a fit.
     log_likelihood : Estimate or ndarray
-        Of the responses given the stimulus, without the multinomial constant.
+        Log-likelihood of the responses given the stimulus, without the multinomial constant.
     converged : bool or ndarray of bool
-        Whether a finite maximum was found.
+        True if a finite maximum was found.
     """
 
     slope: Result
@@ -77,14 +83,14 @@ class UnequalVarianceSDT:
 def fit_uv_sdt(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K") -> UnequalVarianceSDT:
     """Fit the unequal-variance model to one count table or to a batch of them.
 
-    Responses and ratings are cuts of one axis on which S1 and S2 are normal, with a variance of their own. Arguments
-    are those of :func:`type1`.
+    Evidence has a normal distribution for each stimulus, with different variances; criteria divide it into responses
+    and ratings. Arguments are those of :func:`type1`.
 
     Returns
     -------
     UnequalVarianceSDT
-        Values are NaN, with a reason, where a stimulus was never shown, fewer than three columns hold a trial,
-        or no finite maximum exists.
+        Values are NaN, with a reason, if a stimulus has no trials, if fewer than three ratings have trials, or if no
+        finite maximum exists.
 
     References
     ----------
@@ -100,27 +106,27 @@ def fit_uv_sdt(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K")
     tables = Tables.of(nR_S1, nR_S2)
     padded = tables.padded(padding)
     counts = np.stack([padded.s1.T, padded.s2.T])[np.newaxis]
-    packed, left = pack(counts)
-    cases = *tables.cases, (left[0] < 3, Reason.NOT_IDENTIFIED)
+    packed, n_used = pack(counts)
+    cases = *tables.cases, (n_used[0] < 3, Reason.NOT_IDENTIFIED)
     fitted = np.flatnonzero(defined(cases))
-    found = scatter(_solve(_Problems(packed[..., fitted])), fitted, len(left[0]))
-    cases = *cases, (~found.converged, Reason.NOT_CONVERGED)
-    values = {"area": scipy.special.ndtr(_SQRT_HALF * found.d_a), **found._asdict()}
+    solution = scatter(_solve(_Problems(packed[..., fitted])), fitted, len(n_used[0]))
+    cases = *cases, (~solution.converged, Reason.NOT_CONVERGED)
+    values = {"area": scipy.special.ndtr(_SQRT_HALF * solution.d_a), **solution._asdict()}
     for name in ("thresholds", "converged"):
         del values[name]
-    criteria = np.where(defined(cases), unpack(found.thresholds, counts, first=-np.inf)[0], np.nan)
+    criteria = np.where(defined(cases), unpack(solution.thresholds, counts, first=-np.inf)[0], np.nan)
     return UnequalVarianceSDT(
         **{name: settle(value, cases, tables.batch) for name, value in values.items()},
         criteria=criteria.T if tables.batch else criteria[:, 0],
-        converged=found.converged if tables.batch else bool(found.converged[0]),
+        converged=solution.converged if tables.batch else bool(solution.converged[0]),
     )
 
 
-_fit = remembered(fit_uv_sdt)
+_fit = cache_fits(fit_uv_sdt)
 
 
 class _Solution(NamedTuple):
-    """Estimates with the batch last."""
+    """Estimates of a batch, which is the last axis."""
 
     slope: FloatArray
     slope_se: FloatArray
@@ -134,16 +140,19 @@ class _Solution(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Problems:
-    """Likelihoods in intercept a and log slope of the z-ROC and criteria t, which lie at slope x t - a from S2."""
+    """Likelihoods as functions of the intercept a and the log slope of the z-ROC, and of the criteria t.
+
+    Criteria are in standard units of S1. In standard units of S2 they are slope * t - a.
+    """
 
     counts: FloatArray  # (1, 2 stimuli, 2K, B)
 
     def take(self, index: IntArray) -> Self:
-        """Return some of the tables."""
+        """Return a subset of the tables."""
         return type(self)(self.counts[..., index])
 
     def start(self) -> tuple[FloatArray, FloatArray]:
-        """Return a z-ROC through the smoothed points, and criteria at their false-alarm rates."""
+        """Return starting values: a least-squares line through the smoothed z-ROC, and the criteria of its points."""
         smooth = self.counts[0] + 0.5 / self.counts.shape[2]
         below = np.cumsum(smooth, axis=1)
         z_hit, z_false_alarm = -scipy.special.ndtri(below[::-1, :-1] / below[::-1, -1:])
@@ -154,25 +163,25 @@ class _Problems:
         return np.stack([intercept, np.log(slope)]), np.where(used, -z_false_alarm, FAR)
 
     def expand(self, border: FloatArray, thresholds: FloatArray) -> Expansion:
-        """Expand the log-likelihood to second order."""
+        """Expand the log-likelihood to second order in the border (a and log slope) and the thresholds."""
         intercept, slope = border[0], np.exp(border[1])
-        stretched = slope * thresholds
-        boundaries = np.stack([thresholds, stretched - intercept], axis=1)
-        whole = np.full_like(boundaries[:, :, :1], -FAR)
-        cells = cell_derivatives(np.concatenate([whole, boundaries], axis=2), self.counts)
+        scaled = slope * thresholds
+        boundaries = np.stack([thresholds, scaled - intercept], axis=1)
+        not_truncated = np.full_like(boundaries[:, :, :1], -FAR)
+        cells = cell_derivatives(np.concatenate([not_truncated, boundaries], axis=2), self.counts)
         gradient, diagonal, off = (a[:, :, 1:] for a in (cells.gradient, cells.diagonal, cells.off_diagonal))
-        g2, towards = gradient[:, 1], np.stack([np.full_like(stretched, -1.0), stretched])
-        # Change of the gradient at S2's boundaries when the border moves.
-        change = diagonal[:, 1] * towards
-        change[:, :, 1:] += off[:, 1] * towards[:, :, :-1]
-        change[:, :, :-1] += off[:, 1] * towards[:, :, 1:]
+        # Derivatives of the boundaries of S2 with respect to the border, and the resulting change of their gradient.
+        g2, jacobian = gradient[:, 1], np.stack([np.full_like(scaled, -1.0), scaled])
+        change = diagonal[:, 1] * jacobian
+        change[:, :, 1:] += off[:, 1] * jacobian[:, :, :-1]
+        change[:, :, :-1] += off[:, 1] * jacobian[:, :, 1:]
         mixed = slope * change
         mixed[1] += slope * g2
-        border_hessian = np.einsum("pstb,qstb->pqb", towards, change)
-        border_hessian[1, 1] += (g2 * stretched).sum(axis=(0, 1))
+        border_hessian = np.einsum("pstb,qstb->pqb", jacobian, change)
+        border_hessian[1, 1] += (g2 * scaled).sum(axis=(0, 1))
         return Expansion(
             value=cells.log_likelihood.sum(axis=(0, 1)),
-            border_gradient=(towards * g2).sum(axis=(1, 2)),
+            border_gradient=(jacobian * g2).sum(axis=(1, 2)),
             threshold_gradient=gradient[:, 0] + slope * g2,
             border_hessian=border_hessian,
             mixed_hessian=mixed,
@@ -181,14 +190,14 @@ class _Problems:
         )
 
 
-@np.errstate(all="ignore")  # a step too far, or a flat likelihood, shows in its value
+@np.errstate(all="ignore")  # the iteration handles values that are not finite
 def _solve(problems: _Problems) -> _Solution:
     border, criteria = problems.start()
-    top = maximise(problems, border, criteria, limit=_LARGEST, floor=-np.inf)
-    expansion = problems.expand(top.border, top.thresholds)
+    maximum = maximise(problems, border, criteria, limit=_PARAMETER_BOUND, floor=-np.inf)
+    expansion = problems.expand(maximum.border, maximum.thresholds)
     (aa, ab), (_, bb) = -eliminate_thresholds(expansion).schur
     determinant = aa * bb - ab**2
-    intercept, slope = top.border[0], np.exp(top.border[1])
+    intercept, slope = maximum.border[0], np.exp(maximum.border[1])
     # d_a = unit x intercept; its gradient in (intercept, log slope).
     unit = np.sqrt(2.0 / (1.0 + slope**2))
     da, db = unit, -unit * intercept * slope**2 / (1.0 + slope**2)
@@ -198,22 +207,22 @@ def _solve(problems: _Problems) -> _Solution:
         intercept=intercept,
         d_a=unit * intercept,
         d_a_se=np.sqrt((da**2 * bb - 2.0 * da * db * ab + db**2 * aa) / determinant),
-        thresholds=top.thresholds,
+        thresholds=maximum.thresholds,
         log_likelihood=expansion.value,
-        converged=top.converged,
+        converged=maximum.converged,
     )
 
 
 class Rate(NamedTuple):
-    """A proportion on the z scale."""
+    """A proportion and its z score."""
 
     rate: FloatArray
     z: FloatArray
-    variance: FloatArray  # of z, by the delta method
+    variance: FloatArray  # sampling variance of z, by the delta method
 
 
 def z_rate(successes: FloatArray, failures: FloatArray) -> Rate:
-    """Return rate, z(rate) and its sampling variance; z of a rate near 1 is taken from the failures."""
+    """Return rate, z(rate) and its sampling variance; for rates above 1/2, z is computed from the failures."""
     with np.errstate(divide="ignore", invalid="ignore"):
         total = successes + failures
         rate = successes / total
@@ -224,16 +233,16 @@ def z_rate(successes: FloatArray, failures: FloatArray) -> Rate:
 
 @dataclass(frozen=True, slots=True)
 class TypeOne:
-    """Equal-variance signal detection; each value for one table an Estimate, for a batch an array (B,).
+    """Equal-variance signal detection. Each value is an Estimate for one table, and an array (B,) for a batch.
 
     Attributes
     ----------
     hit_rate, false_alarm_rate : Estimate or ndarray
-        P(respond S2 | S2) and P(respond S2 | S1), of the padded table.
+        P(respond S2 | S2) and P(respond S2 | S1) of the padded table.
     d_prime : Estimate or ndarray
         z(hit rate) - z(false-alarm rate).
     criterion : Estimate or ndarray
-        c = -(z(hit rate) + z(false-alarm rate)) / 2; above 0 favours S1.
+        c = -(z(hit rate) + z(false-alarm rate)) / 2; positive for a bias towards S1.
     d_prime_se : Estimate or ndarray
         Standard error of d' by the delta method.
     """
@@ -253,12 +262,12 @@ def type1(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K") -> T
     nR_S1, nR_S2 : array_like, shape (2K,) or (B, 2K)
         Non-negative counts under either stimulus, from "S1, highest rating" to "S2, highest rating".
     padding : {"1/2K", "hautus", "none"}, default "1/2K"
-        Added to every cell: 1/(2K), 0.5, or nothing.
+        Number added to every cell: 1/(2K), 0.5 or 0.
 
     Returns
     -------
     TypeOne
-        NaN where no trial is left, a stimulus was never shown, or (without padding) a rate is 0 or 1.
+        Values are NaN without trials, if a stimulus has no trials, or (without padding) if a rate is 0 or 1.
 
     References
     ----------
@@ -286,29 +295,29 @@ def type1(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K") -> T
 
 
 def response_rates(tables: Tables) -> tuple[Rate, Rate]:
-    """Return hit and false-alarm rate of (padded) tables, each shape (B,)."""
+    """Return the hit rate and the false-alarm rate of padded tables."""
     k = tables.ratings
     hit = z_rate(tables.s2[:, k:].sum(axis=1), tables.s2[:, :k].sum(axis=1))
     false_alarm = z_rate(tables.s1[:, k:].sum(axis=1), tables.s1[:, :k].sum(axis=1))
     return hit, false_alarm
 
 
-class PlacedCriterion(NamedTuple):
-    """The type-1 model of tables, in standard deviations of S1; each (B,)."""
+class TypeOneModel(NamedTuple):
+    """Type-1 model of tables, in standard deviations of S1; arrays have shape (B,)."""
 
-    d1: FloatArray
+    d1: FloatArray  # distance of the means
     d1_variance: FloatArray
-    midpoint: FloatArray  # distance of the criterion from the midpoint of the means
-    criterion: FloatArray  # the same, in units of d1 where the criterion is relative
+    midpoint: FloatArray  # position of the criterion, relative to the midpoint of the means
+    criterion: FloatArray  # the same, divided by d1 if ``relative``
     criterion_variance: FloatArray
     covariance: FloatArray  # of criterion and d1
     relative: bool
 
 
-def place_criterion(tables: Tables, s: FloatArray, *, relative: bool, compat: bool) -> PlacedCriterion:
-    """Return where the criterion of tables lies, and how far apart the means are, whose deviations have the ratio s."""
+def fit_type1_model(tables: Tables, s: FloatArray, *, relative: bool, compat: bool) -> TypeOneModel:
+    """Compute the distance of the means and the criterion; ``s`` (B,) is sd(S1) / sd(S2)."""
     hit, false_alarm = response_rates(tables)
-    # Gradients in (zH, zF).
+    # Derivatives with respect to (z(hit rate), z(false-alarm rate)).
     d_gradient = np.stack([1.0 / s, np.full_like(s, -1.0)])
     c_gradient = np.stack([-1.0 / (1.0 + s)] * 2) if compat else np.stack([-0.5 / s, np.full_like(s, -0.5)])
     z, variance = np.stack([hit.z, false_alarm.z]), np.stack([hit.variance, false_alarm.variance])
@@ -320,7 +329,7 @@ def place_criterion(tables: Tables, s: FloatArray, *, relative: bool, compat: bo
             centred = (d1 == 0.0) & (np.abs(midpoint) < ZERO)
             criterion = np.where(centred, 0.0, midpoint / d1)
             gradient = np.where(centred, 0.0, (c_gradient - criterion * d_gradient) / d1)
-        return PlacedCriterion(
+        return TypeOneModel(
             d1,
             (d_gradient**2 * variance).sum(axis=0),
             midpoint,
@@ -340,26 +349,26 @@ def d_prime_ratings(
     padding: Padding = "1/2K",
     weights: Weights = None,
 ) -> Result:
-    """Compute d' of right against wrong answers at the median of the evidence.
+    """Compute d' for right versus wrong answers, with a criterion at the median of the evidence.
 
     Parameters
     ----------
     correct, weights
         As in :func:`correctness_table`.
     evidence : array_like, shape (n,)
-        Any real number: only its order counts.
+        Evidence, such as log-probabilities. Only the order of the values matters.
     n_ratings : int, default 4
-        K; the evidence is cut into 2K ratings, and "above the middle cut" is the response.
+        Half the number of bins, K. Evidence is divided into 2K bins; the K upper ones are the response "right".
     edges : array_like, shape (2K - 1,), optional
-        Inner cuts, ascending; by default the quantiles i/2K.
+        Inner bin edges, ascending; by default the quantiles i/2K.
     padding
         As in :func:`type1`.
 
     Returns
     -------
     Estimate, or ndarray of shape (R,)
-        z(hit rate) - z(false-alarm rate); NaN if all are correct or all wrong. From Cacioli (2026), arXiv:2603.25112,
-        section 3.2.
+        z(hit rate) - z(false-alarm rate); NaN if all answers are right or all wrong. From Cacioli (2026),
+        arXiv:2603.25112, section 3.2.
 
     Examples
     --------
@@ -380,16 +389,16 @@ def z_roc_slope(
     padding: Padding = "1/2K",
     weights: Weights = None,
 ) -> Result:
-    """Compute the slope of the z-ROC of right against wrong answers: sd(wrong) / sd(right), if both are normal.
+    """Compute the slope of the z-ROC for right versus wrong answers: sd(wrong) / sd(right) if both are normal.
 
-    Arguments and shapes are those of :func:`d_prime_ratings`. The slope is 1 under equal variance, and NaN where there
-    is no maximum-likelihood line, as with fewer than three ratings in use.
+    Arguments and shapes are those of :func:`d_prime_ratings`. The slope is 1 for equal variances. It is NaN if the
+    maximum-likelihood fit does not exist, for instance if fewer than three ratings have trials.
 
     Notes
     -----
-    The line is that of maximum likelihood, :func:`fit_uv_sdt`. Least squares through the points of the ROC gives as
-    much weight to a point that one trial decides as to one that hundreds do: its 95% intervals hold the truth in 68 to
-    97% of studies where variances differ (see docs/reliability.md).
+    The slope is the maximum-likelihood estimate of :func:`fit_uv_sdt`. Least squares gives the same weight to all
+    points of the z-ROC, whether they depend on one trial or on hundreds; the coverage of its 95% intervals is 68 to 97%
+    if variances differ.
 
     References
     ----------
@@ -402,7 +411,7 @@ def z_roc_slope(
     0.798
     """
     table = correctness_table(correct, evidence, n_ratings=n_ratings, edges=edges, weights=weights)
-    return own(_fit(*table, padding=padding).slope)
+    return copy_result(_fit(*table, padding=padding).slope)
 
 
 def d_a(
@@ -414,14 +423,14 @@ def d_a(
     padding: Padding = "1/2K",
     weights: Weights = None,
 ) -> Result:
-    """Compute the distance of right from wrong answers in root-mean-square standard deviations.
+    """Compute d_a for right versus wrong answers: the distance of means over the root-mean-square standard deviation.
 
-    Arguments and shapes are those of :func:`d_prime_ratings`. The result is d' under equal variance, and comparable
-    where variances differ; NaN where there is no line, as for :func:`z_roc_slope`.
+    Arguments and shapes are those of :func:`d_prime_ratings`. The result equals d' for equal variances, and is a
+    sensitivity for unequal variances as well. It is NaN if the fit does not exist, as for :func:`z_roc_slope`.
 
     References
     ----------
-    Macmillan & Creelman (2005), Detection Theory, equations 3.5 to 3.9; the line as in :func:`z_roc_slope`.
+    Macmillan & Creelman (2005), Detection Theory, equations 3.5 to 3.9. For the fit see :func:`z_roc_slope`.
 
     Examples
     --------
@@ -430,13 +439,14 @@ def d_a(
     1.244
     """
     table = correctness_table(correct, evidence, n_ratings=n_ratings, edges=edges, weights=weights)
-    return own(_fit(*table, padding=padding).d_a)
+    return copy_result(_fit(*table, padding=padding).d_a)
 
 
 def mean_difference(correct: ArrayLike, evidence: ArrayLike, *, weights: Weights = None) -> Result:
-    """Compute the mean evidence of right answers minus that of wrong ones, in the evidence's own unit.
+    """Compute the mean evidence of right answers minus that of wrong answers, in the unit of the evidence.
 
-    Arguments and shapes are those of :func:`d_prime_ratings`. NaN without trials, and when all are right or all wrong.
+    Arguments and shapes are those of :func:`d_prime_ratings`. The result is NaN without trials, or if all answers are
+    right or all wrong.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Meta-d' from confidence split in two: one equation with one root, for items of any kind."""
+"""Meta-d' from confidence that is split at a threshold, for questions of any kind."""
 
 from __future__ import annotations
 
@@ -11,36 +11,37 @@ from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.core import FloatArray, Reason, check_option
 from confidence_tasks.statistics.inference.weights import Result, Weights, ratio, settle, trials
-from confidence_tasks.statistics.sdt.count_tables import Padding, own, remembered
-from confidence_tasks.statistics.sdt.meta_d import Metacognition, summary
+from confidence_tasks.statistics.sdt.count_tables import Padding, cache_fits, copy_result
+from confidence_tasks.statistics.sdt.meta_d import Metacognition, metacognition_fields
 from confidence_tasks.statistics.sdt.sensitivity import z_rate
 
-#: Per cell of the 2 x 2 table. It folds a table with two ratings a side, whose cells it adds up in pairs.
+#: Padding per cell of the 2 x 2 table, each of which is the sum of two cells of a table with K = 2.
 _PADDING = {"1/2K": 0.5, "hautus": 0.5, "none": 0.0}
 
-#: The root is about this multiple of z(HR2) - z(FAR2).
-_NEAR = 1.7
-_MOST_STEPS = 100
+#: The first guess of the root is this multiple of z(HR2) - z(FAR2).
+_START_FACTOR = 1.7
+_MAX_STEPS = 100
 _ROOT_TOLERANCE = 1e-11
-#: Bound of the search for the criterion, in standard deviations.
-_FARTHEST = 40.0
-#: Expected number of wrong answers above the threshold below which that cell counts as empty.
-_HARDLY_ANY = 0.5
+#: Upper bound of the search for the criterion, in standard deviations.
+_MAX_CRITERION = 40.0
+#: Expected number of wrong answers above the threshold below which this cell counts as empty.
+_MIN_EXPECTED_COUNT = 0.5
 _ROOT_TWO_PI = np.sqrt(2.0 * np.pi)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThresholdMetaD(Metacognition):
-    """Meta-d' of confidence split in two, of one table or of a batch.
+    """Meta-d' of confidence that is split at a threshold, for one table or a batch.
 
-    To the attributes of :class:`Metacognition` it adds, each for one table an Estimate, for a batch an array (B,):
+    Each value is an Estimate for one table, and an array (B,) for a batch. Additional attributes to those of
+    :class:`Metacognition`:
 
     Attributes
     ----------
     accuracy : Estimate or ndarray
-        Of the padded table.
+        Accuracy of the padded table.
     hit_rate2, false_alarm_rate2 : Estimate or ndarray
-        P(high confidence | correct) and P(high confidence | wrong), of the padded table.
+        P(high confidence | correct) and P(high confidence | wrong) of the padded table.
     """
 
     accuracy: Result
@@ -51,7 +52,7 @@ class ThresholdMetaD(Metacognition):
 def threshold_table(
     correct: ArrayLike, confidence: ArrayLike, threshold: float = 0.9, *, weights: Weights = None
 ) -> FloatArray:
-    """Count wrong and correct answers with confidence up to the threshold and above it.
+    """Count wrong and correct answers with confidence at or below the threshold, and above it.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def threshold_table(
     confidence : array_like, shape (n,)
         In [0, 1].
     threshold : float, default 0.9
-        High confidence is strictly above it.
+        Confidence above the threshold is high, confidence at the threshold is low.
     weights : array_like, shape (n,) or (R, n), optional
         Frequency weight of each trial; one row per resample gives one table per resample.
 
@@ -75,43 +76,44 @@ def threshold_table(
     array([[1., 1.],
            [1., 1.]])
     """
-    right, sure, weighting = trials(correct, confidence, weights, binary=True)
-    cell = 2 * right.astype(np.intp) + (sure > threshold)
+    right, stated, weighting = trials(correct, confidence, weights, binary=True)
+    cell = 2 * right.astype(np.intp) + (stated > threshold)
     tables = weighting.grouped(cell, 4, np.ones(len(cell))).reshape(-1, 2, 2)
     return tables if weighting.batch else tables[0]
 
 
 def fit_meta_d_threshold(table: ArrayLike, *, padding: Padding = "1/2K") -> ThresholdMetaD:
-    """Solve for meta-d' from a type-2 table of 2 x 2 counts, or from a batch of them.
+    """Compute meta-d' from a 2 x 2 table of correctness and high confidence, or from a batch of tables.
 
-    An unbiased observer with two choices and sensitivity m is correct with probability Phi(m / 2), and confident
-    with ``HR2 = Phi(m/2 - tau) / Phi(m/2)`` if correct, ``FAR2 = Phi(-m/2 - tau) / Phi(-m/2)`` if wrong. Without
-    tau: ``z(HR2 Phi(m/2)) - z(FAR2 Phi(-m/2)) - m = 0``, which falls in m and has one root. Type-1 d' is
-    2 z(accuracy), so that such an observer has M-ratio 1 whatever its threshold.
+    An unbiased two-choice observer with sensitivity m and confidence criterion tau is correct with probability
+    Phi(m/2). The probability of high confidence is ``HR2 = Phi(m/2 - tau) / Phi(m/2)`` if the answer is correct and
+    ``FAR2 = Phi(-m/2 - tau) / Phi(-m/2)`` if it is wrong. Elimination of tau gives
+    ``z(HR2 Phi(m/2)) - z(FAR2 Phi(-m/2)) - m = 0``. The left side decreases in m and has one root, meta-d'. Type-1 d'
+    is 2 z(accuracy), so this observer has an M-ratio of 1 whatever the criterion.
 
     Parameters
     ----------
     table : array_like, shape (2, 2) or (B, 2, 2)
         ``[[wrong low, wrong high], [correct low, correct high]]``, non-negative counts.
     padding : {"1/2K", "hautus", "none"}, default "1/2K"
-        Both conventions add 0.5 to each cell, as Dai (2026) does: the table folds one of two ratings a side,
-        whose cells 1/(2K) = 0.25 come in pairs.
+        ``"1/2K"`` and ``"hautus"`` both add 0.5 to each cell, as Dai (2026) does. The table corresponds to K = 2, and
+        each cell is the sum of two cells that are padded by 1/(2K) = 0.25.
 
     Returns
     -------
     ThresholdMetaD
-        Values are NaN, with a reason, without trials, if all answers are correct or all wrong, if all confidence
-        falls on one side, or if there is no finite root (without padding).
+        Values are NaN, with a reason, without trials, if all answers are correct or all wrong, if all confidence is on
+        one side of the threshold, or (without padding) if there is no finite root.
 
     Notes
     -----
-    Dai (2026, arXiv:2603.09309) does not define its type-1 d'. What it publishes amounts to d' of about 1.96 at
-    any accuracy from .58 to .85, which no increasing function of accuracy gives: its M-ratios are not
-    comparable with these.
+    Dai (2026, arXiv:2603.09309) does not define type-1 d'. The published values imply a d' of about 1.96 at every
+    accuracy from .58 to .85, which no increasing function of accuracy gives. So the published M-ratios are not
+    comparable with those computed here.
 
     References
     ----------
-    Maniscalco & Lau (2012), doi:10.1016/j.concog.2011.09.021, for one criterion a side and no bias.
+    Maniscalco & Lau (2012), doi:10.1016/j.concog.2011.09.021, with one confidence criterion per response and no bias.
 
     Examples
     --------
@@ -132,22 +134,22 @@ def fit_meta_d_threshold(table: ArrayLike, *, padding: Padding = "1/2K") -> Thre
     accuracy = z_rate(right, wrong)
     d_prime, d_variance = 2.0 * accuracy.z, 4.0 * accuracy.variance
     meta_d, meta_variance = _solve(right_low, right_high, wrong_low, wrong_high)
-    missing = cells.sum(axis=2) == 0.0
-    empty = (missing.all(axis=1), Reason.EMPTY), (missing.any(axis=1), Reason.ONE_CLASS)
-    d_cases = *empty, (~np.isfinite(d_prime), Reason.NOT_IDENTIFIED)
-    one_side = (cells.sum(axis=1) == 0.0).any(axis=1)
-    cases = *empty, (one_side, Reason.CONSTANT), (~np.isfinite(meta_d), Reason.NOT_IDENTIFIED)
-    # Given how many answers are right, the type-2 rates and accuracy vary independently.
+    no_trials = cells.sum(axis=2) == 0.0
+    class_cases = (no_trials.all(axis=1), Reason.EMPTY), (no_trials.any(axis=1), Reason.ONE_CLASS)
+    d_cases = *class_cases, (~np.isfinite(d_prime), Reason.NOT_IDENTIFIED)
+    constant = (cells.sum(axis=1) == 0.0).any(axis=1)
+    cases = *class_cases, (constant, Reason.CONSTANT), (~np.isfinite(meta_d), Reason.NOT_IDENTIFIED)
+    # Given the number of correct answers, the type-2 rates are independent of accuracy: the covariance is 0.
     moments = d_prime, d_variance, meta_d, meta_variance, np.zeros_like(meta_d)
     return ThresholdMetaD(
-        **summary(*moments, d_cases=d_cases, m_cases=cases, batch=batch),
+        **metacognition_fields(*moments, d_cases=d_cases, m_cases=cases, batch=batch),
         accuracy=settle(accuracy.rate, d_cases, batch),
         hit_rate2=settle(ratio(right_high, right), d_cases, batch),
         false_alarm_rate2=settle(ratio(wrong_high, wrong), d_cases, batch),
     )
 
 
-_fit = remembered(fit_meta_d_threshold)
+_fit = cache_fits(fit_meta_d_threshold)
 
 
 def meta_d_threshold(
@@ -158,10 +160,10 @@ def meta_d_threshold(
     padding: Padding = "1/2K",
     weights: Weights = None,
 ) -> Result:
-    """Compute meta-d' from confidence split at a threshold, as :func:`fit_meta_d_threshold` does of its table.
+    """Compute meta-d' from confidence that is split at a threshold, by :func:`fit_meta_d_threshold`.
 
-    Arguments are those of :func:`threshold_table`, and the ``padding`` of :func:`fit_meta_d_threshold`. The result is
-    an Estimate, or an array (R,).
+    Arguments are those of :func:`threshold_table`, and ``padding`` is that of :func:`fit_meta_d_threshold`. The result
+    is an Estimate, or an array (R,) for R rows of weights.
 
     Examples
     --------
@@ -169,7 +171,7 @@ def meta_d_threshold(
     0.932
     """
     table = threshold_table(correct, confidence, threshold, weights=weights)
-    return own(_fit(table, padding=padding).meta_d)
+    return copy_result(_fit(table, padding=padding).meta_d)
 
 
 def m_ratio_threshold(
@@ -180,10 +182,10 @@ def m_ratio_threshold(
     padding: Padding = "1/2K",
     weights: Weights = None,
 ) -> Result:
-    """Compute meta-d' / d' from confidence split at a threshold, as :func:`fit_meta_d_threshold` does of its table.
+    """Compute M-ratio, meta-d' / d', from confidence that is split at a threshold, by :func:`fit_meta_d_threshold`.
 
-    Arguments and shapes are those of :func:`meta_d_threshold`. Unstable where d' is near 0:
-    :func:`fit_meta_d_threshold` says so in ``unstable``.
+    Arguments and shapes are those of :func:`meta_d_threshold`. M-ratio is unstable if d' is near 0; see ``unstable`` of
+    :func:`fit_meta_d_threshold`.
 
     Examples
     --------
@@ -191,7 +193,7 @@ def m_ratio_threshold(
     1.462
     """
     table = threshold_table(correct, confidence, threshold, weights=weights)
-    return own(_fit(table, padding=padding).m_ratio)
+    return copy_result(_fit(table, padding=padding).m_ratio)
 
 
 def threshold_influence(
@@ -203,7 +205,7 @@ def threshold_influence(
     padding: Padding = "1/2K",
     weights: Weights = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Compute how much each trial moves meta-d' or M-ratio of confidence split at a threshold.
+    """Compute the influence of each trial on meta-d' or M-ratio of confidence that is split at a threshold.
 
     Parameters
     ----------
@@ -212,52 +214,54 @@ def threshold_influence(
     padding
         As in :func:`fit_meta_d_threshold`.
     quantity : {"meta_d", "m_ratio"}, default "m_ratio"
-        Of which; M-ratio divides by the d' of two alternatives.
+        Statistic whose influence values are computed.
 
     Returns
     -------
     influence : ndarray, shape (R, n)
-        Of each trial, once: the derivative with respect to its cell of the padded table, less the mean over trials.
-    added : ndarray, shape (R,)
-        Variance of the additions to the cells: half of the sum of squares of the four derivatives.
+        Influence of each trial, counted once whatever its weight: the derivative with respect to the count of its cell
+        in the padded table, minus the mean of this derivative over trials.
+    extra_variance : ndarray, shape (R,)
+        Variance due to the padding: half the sum of squares of the four derivatives.
 
     Examples
     --------
-    >>> influence, added = threshold_influence([1, 1, 1, 1, 0, 0], [1.0, 1.0, 0.95, 0.5, 0.95, 0.2])
+    >>> influence, _ = threshold_influence([1, 1, 1, 1, 0, 0], [1.0, 1.0, 0.95, 0.5, 0.95, 0.2])
     >>> influence.round(2)
     array([[-0.06, -0.06, -0.06, -1.74, -0.13,  2.03]])
     """
-    right, sure, weighting = trials(correct, confidence, weights, binary=True)
-    cell = 2 * right.astype(np.intp) + (sure > threshold)
+    right, stated, weighting = trials(correct, confidence, weights, binary=True)
+    cell = 2 * right.astype(np.intp) + (stated > threshold)
     table = threshold_table(correct, confidence, threshold, weights=weighting.rows)
-    held = table.reshape(-1, 4)
+    counts = table.reshape(-1, 4)
     fit = _fit(table, padding=padding)
     meta_d, d_prime = np.asarray(fit.meta_d), np.asarray(fit.d_prime)
-    slopes = _slopes(held + _PADDING[padding], meta_d, d_prime if quantity == "m_ratio" else None)
-    slopes = np.where(np.isfinite(slopes).all(axis=1, keepdims=True), slopes, np.nan)
-    mean = ratio((held * slopes).sum(axis=1), held.sum(axis=1))
-    return np.take(slopes.T - mean, cell, axis=0).T, 0.5 * np.square(slopes).sum(axis=1)
+    gradient = _count_gradient(counts + _PADDING[padding], meta_d, d_prime if quantity == "m_ratio" else None)
+    gradient = np.where(np.isfinite(gradient).all(axis=1, keepdims=True), gradient, np.nan)
+    mean = ratio((counts * gradient).sum(axis=1), counts.sum(axis=1))
+    return np.take(gradient.T - mean, cell, axis=0).T, 0.5 * np.square(gradient).sum(axis=1)
 
 
-@np.errstate(all="ignore")  # NaN where there is no meta-d'
-def _slopes(cells: FloatArray, meta_d: FloatArray, d_prime: FloatArray | None) -> FloatArray:
-    """Return the derivatives of meta-d', or of its ratio to d', with respect to the four cells, shape (R, 4)."""
-    wrong_low, wrong_high, right_low, right_high = cells.T
+@np.errstate(all="ignore")  # NaN if meta-d' is not defined
+def _count_gradient(counts: FloatArray, meta_d: FloatArray, d_prime: FloatArray | None) -> FloatArray:
+    """Return the derivatives of meta-d', or of M-ratio if d' is given, with respect to the four counts, (R, 4)."""
+    wrong_low, wrong_high, right_low, right_high = counts.T
     right, wrong = right_low + right_high, wrong_low + wrong_high
-    _, slope, by_hit, by_false = _equation(
+    # By the implicit function theorem, applied to _equation.
+    _, slope, hit_slope, false_alarm_slope = _equation(
         meta_d, right_high / right, right_low / right, wrong_high / wrong, wrong_low / wrong
     )
-    of_hit, of_false = -by_hit / slope / right**2, -by_false / slope / wrong**2
-    of_meta_d = np.stack(
-        [-of_false * wrong_high, of_false * wrong_low, -of_hit * right_high, of_hit * right_low], axis=1
+    hit, false_alarm = -hit_slope / slope / right**2, -false_alarm_slope / slope / wrong**2
+    meta_d_gradient = np.stack(
+        [-false_alarm * wrong_high, false_alarm * wrong_low, -hit * right_high, hit * right_low], axis=1
     )
     if d_prime is None:
-        return of_meta_d
-    # d' = 2 z(right / all); the density at z is that at d' / 2.
-    of_rate = 2.0 * _ROOT_TWO_PI * np.exp(0.125 * np.square(d_prime)) / np.square(right + wrong)
-    of_d_prime = np.stack([-of_rate * right, -of_rate * right, of_rate * wrong, of_rate * wrong], axis=1)
+        return meta_d_gradient
+    # d' = 2 z(right / (right + wrong)), and the normal density at this z is that at d' / 2.
+    rate = 2.0 * _ROOT_TWO_PI * np.exp(0.125 * np.square(d_prime)) / np.square(right + wrong)
+    d_prime_gradient = np.stack([-rate * right, -rate * right, rate * wrong, rate * wrong], axis=1)
     m_ratio = (meta_d / d_prime)[:, np.newaxis]
-    return np.asarray((of_meta_d - m_ratio * of_d_prime) / d_prime[:, np.newaxis])
+    return np.asarray((meta_d_gradient - m_ratio * d_prime_gradient) / d_prime[:, np.newaxis])
 
 
 def threshold_incomparable(
@@ -268,7 +272,7 @@ def threshold_incomparable(
     quantity: Literal["meta_d", "m_ratio"] = "m_ratio",
     weights: Weights = None,
 ) -> Reason | None:
-    """Return the reason to withhold a difference of meta-d' or M-ratio of such trials, or None.
+    """Return the reason why meta-d' or M-ratio of these trials should not be compared with others, or None.
 
     Parameters
     ----------
@@ -280,10 +284,10 @@ def threshold_incomparable(
     Returns
     -------
     Reason or None
-        That d' is about 0 (of M-ratio only), or that the cell of wrong and sure answers is expected to be empty: an
-        ideal observer of this accuracy and with so many sure answers would have less than half a trial in it, and the
-        addition of one half would then say what meta-d' is. The count that was seen does not decide: it is low where
-        meta-d' is high by chance.
+        That d' is unstable (for M-ratio only), or that the expected number of wrong answers with high confidence is
+        below one half. The expectation is that of an ideal observer with the same accuracy and the same number of
+        answers with high confidence. Below one half, meta-d' would be determined by the padding. The observed number is
+        not used, because it is low whenever meta-d' is high by chance.
 
     Examples
     --------
@@ -294,30 +298,31 @@ def threshold_incomparable(
     """
     table = threshold_table(correct, confidence, threshold, weights=weights)
     wrong, right = table.sum(axis=1)
-    sure, n = table[:, 1].sum(), table.sum()
+    n_high, n = table[:, 1].sum(), table.sum()
     if min(wrong, right) == 0.0:
         return Reason.ONE_CLASS
-    if not 0.0 < sure < n:
+    if not 0.0 < n_high < n:
         return Reason.CONSTANT
     fit = fit_meta_d_threshold(table)
     if quantity == "m_ratio" and fit.unstable:
         return Reason.UNSTABLE
     half = abs(float(fit.d_prime)) / 2.0
 
-    def surplus(criterion: float) -> float:
+    def excess(criterion: float) -> float:
         return float(
-            n * (scipy.special.ndtr(half - criterion) + scipy.special.ndtr(-half - criterion)) - sure
+            n * (scipy.special.ndtr(half - criterion) + scipy.special.ndtr(-half - criterion)) - n_high
         )
 
-    criterion = float(scipy.optimize.brentq(surplus, 0.0, _FARTHEST))
-    return Reason.EMPTY_CELL if n * float(scipy.special.ndtr(-half - criterion)) < _HARDLY_ANY else None
+    criterion = float(scipy.optimize.brentq(excess, 0.0, _MAX_CRITERION))
+    expected_count = n * float(scipy.special.ndtr(-half - criterion))
+    return Reason.EMPTY_CELL if expected_count < _MIN_EXPECTED_COUNT else None
 
 
-@np.errstate(all="ignore")  # tables without a root are told apart by their counts
+@np.errstate(all="ignore")  # values of tables without a root are discarded
 def _solve(
     right_low: FloatArray, right_high: FloatArray, wrong_low: FloatArray, wrong_high: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return meta-d' and its variance, NaN where there is no finite root."""
+    """Return meta-d' and its variance by safeguarded Newton steps; NaN if there is no finite root."""
     right, wrong = right_low + right_high, wrong_low + wrong_high
     hit, false_alarm = right_high / right, wrong_high / wrong
     # Exchanging the two rates changes the sign of the root: solve for m >= 0.
@@ -327,46 +332,44 @@ def _solve(
         [false_alarm, wrong_low / wrong, hit, right_low / right],
         [hit, right_low / right, false_alarm, wrong_low / wrong],
     )
-    rooted = (low > 0.0) & (high_rest > 0.0)
-    m = np.where(rooted, _NEAR * (_z(high, high_rest) - _z(low, low_rest)), 0.0)
-    bottom, top = np.zeros_like(m), np.full_like(m, np.inf)
-    for _ in range(_MOST_STEPS):
-        value, slope, by_high, by_low = _equation(m, high, high_rest, low, low_rest)
-        bottom, top = np.where(value > 0.0, m, bottom), np.where(value < 0.0, m, top)
+    has_root = (low > 0.0) & (high_rest > 0.0)
+    m = np.where(has_root, _START_FACTOR * (_z(high, high_rest) - _z(low, low_rest)), 0.0)
+    lower, upper = np.zeros_like(m), np.full_like(m, np.inf)
+    for _ in range(_MAX_STEPS):
+        value, slope, high_slope, low_slope = _equation(m, high, high_rest, low, low_rest)
+        lower, upper = np.where(value > 0.0, m, lower), np.where(value < 0.0, m, upper)
         newton = m - value / slope
-        inside = (newton >= bottom) & (newton <= top)
-        moved = np.where(inside, newton, np.where(np.isfinite(top), 0.5 * (bottom + top), 2.0 * m))
-        change = np.abs(moved - m)
-        m = moved
-        if not (rooted & (change > _ROOT_TOLERANCE)).any():
+        inside = (newton >= lower) & (newton <= upper)
+        new_m = np.where(inside, newton, np.where(np.isfinite(upper), 0.5 * (lower + upper), 2.0 * m))
+        change = np.abs(new_m - m)
+        m = new_m
+        if not (has_root & (change > _ROOT_TOLERANCE)).any():
             break
-    # The slopes are those at the last step but one, less than the tolerance away.
+    # The slopes are those before the last step, which is shorter than the tolerance.
     high_variance, low_variance = np.where(
         reverse, [1.0 / wrong, 1.0 / right], [1.0 / right, 1.0 / wrong]
     ) * [high * high_rest, low * low_rest]
-    variance = (by_high**2 * high_variance + by_low**2 * low_variance) / slope**2
+    variance = (high_slope**2 * high_variance + low_slope**2 * low_variance) / slope**2
     root = np.where(reverse, -m, m)
-    return np.where(rooted, root, np.nan), np.where(rooted, variance, np.nan)
+    return np.where(has_root, root, np.nan), np.where(has_root, variance, np.nan)
 
 
 def _equation(
     m: FloatArray, high: FloatArray, high_rest: FloatArray, low: FloatArray, low_rest: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return value and slope in m of z(high Phi(m/2)) - z(low Phi(-m/2)) - m, and its slopes in high and low."""
+    """Return z(high Phi(m/2)) - z(low Phi(-m/2)) - m and its derivatives with respect to m, high and low."""
     wrong = scipy.special.ndtr(-0.5 * m)
     right = 1.0 - wrong
     z_high, z_low = _z(high * right, high_rest + high * wrong), _z(low * wrong, low_rest + low * right)
-    by_high, by_low = (
-        _ROOT_TWO_PI * np.exp(0.5 * np.square(z_high)),
-        _ROOT_TWO_PI * np.exp(0.5 * np.square(z_low)),
-    )
+    # Derivatives of z(p): the reciprocals of the normal density.
+    z_high_slope, z_low_slope = (_ROOT_TWO_PI * np.exp(0.5 * np.square(z)) for z in (z_high, z_low))
     density = np.exp(-0.125 * np.square(m)) / _ROOT_TWO_PI
-    slope = 0.5 * density * (by_high * high + by_low * low) - 1.0
-    return z_high - z_low - m, slope, by_high * right, -by_low * wrong
+    slope = 0.5 * density * (z_high_slope * high + z_low_slope * low) - 1.0
+    return z_high - z_low - m, slope, z_high_slope * right, -z_low_slope * wrong
 
 
 def _z(p: FloatArray, rest: FloatArray) -> FloatArray:
-    """Return z(p) from p and 1 - p, whichever is smaller."""
+    """Return z(p), computed from the smaller of p and ``rest`` = 1 - p."""
     lower = p <= rest
     z = scipy.special.ndtri(np.where(lower, p, rest))
     return np.where(lower, z, -z)
