@@ -1,4 +1,4 @@
-"""Two models, or two runs, paired by question: differences with intervals and tests."""
+"""Comparisons of two models, or two runs, paired by question: differences with intervals and tests."""
 
 from __future__ import annotations
 
@@ -50,10 +50,26 @@ FIRST, SECOND = "first", "second"
 class Comparison:
     """A measure of two models under one condition, on the questions that both were asked.
 
-    ``difference`` is the first minus the second, paired by question, and ``p_value`` from the same pivot; NaN where
-    there is no interval. ``p_adjusted`` is the same after Holm's correction for the conditions. ``p_exchange`` is
-    of the papers' test, which exchanges the models within questions and does not studentise. ``first`` and ``second``
-    are the labels of the models.
+    Attributes
+    ----------
+    measure : str
+        Name of the measure.
+    first_interval, second_interval : Interval
+        The measure of either model.
+    difference : Interval
+        First minus second, paired by question.
+    p_value : float
+        p-value of the difference, from the same pivot as its interval; NaN without an interval.
+    p_adjusted : float
+        The p-value after Holm's correction for the conditions.
+    p_exchange : float
+        p-value of the papers' test, which exchanges the models within questions and does not studentise.
+    n_questions : int
+        Number of questions.
+    study, task, condition : str
+        What was asked.
+    first, second : str
+        Labels of the models.
     """
 
     measure: str
@@ -82,14 +98,28 @@ def compare(
     workers: Workers | None = None,
     cache: Cache | None = None,
 ) -> list[Comparison]:
-    """Compare two models on the questions that both were asked, condition by condition and measure by measure.
+    """Compare two models on the questions that both were asked, for each condition and measure.
 
-    Each measure leaves out the replies that lack what it needs, as in the report. Measures over all conditions are
-    compared on the questions and conditions that both were asked. The default ``measures`` are the study's
-    headline, tested and pooled ones, but those that neither model has a value of. With ``by``, a column of texts
-    such as ``domain``, every condition is compared for each of its values by itself, and named by both.
+    Parameters
+    ----------
+    first, second : ModelTrials
+        The models.
+    task_trials : TaskTrials
+        The task.
+    measures : sequence of str, optional
+        Names of measures. By default the headline, tested and pooled measures of the study, without those that neither
+        model has a value of.
+    settings : Settings, optional
+        Settings of intervals and tests.
+    by : str, optional
+        A column of texts, such as ``domain``. Each condition is then compared separately for each value of the column.
+    workers, cache : optional
+        Where comparisons are computed and kept.
 
-    ValueError if the study has no measure of a given name, or no such column, or that has very many values.
+    Raises
+    ------
+    ValueError
+        If the study has no measure of a given name, if it has no such column, or if the column has too many values.
     """
     study, settings = task_trials.study, settings or Settings()
     pooled = [measure.name for measure in study.pooled_measures]
@@ -99,30 +129,34 @@ def compare(
             f"{study.name} has no measure {', '.join(unknown)}; it has {', '.join(study.measures_by_name)}"
         )
     conditions = _shared_conditions(first, second)
-    whole = {"study": study.name, "task": task_trials.task, "first": first.label, "second": second.label}
-    single = tuple(name for name in names if name not in pooled)
-    over_all = tuple(name for name in names if name in pooled)
+    labels = {"study": study.name, "task": task_trials.task, "first": first.label, "second": second.label}
+    by_condition = tuple(name for name in names if name not in pooled)
+    over_conditions = tuple(name for name in names if name in pooled)
     jobs = [
         (
-            {**whole, "condition": f"{condition}, {value}" if by else condition},
-            (study.name, its_names, among, settings, dict(one.columns), dict(other.columns)),
+            {**labels, "condition": f"{condition}, {value}" if by else condition},
+            (study.name, chosen, included, settings, dict(one.columns), dict(other.columns)),
         )
         for value, one, other in _split(first, second, study, by)
-        for condition, among, its_names in (
-            *((condition, [condition], single) for condition in conditions),
-            (ALL_TRIALS, conditions, over_all),
+        for condition, included, chosen in (
+            *((condition, [condition], by_condition) for condition in conditions),
+            (ALL_TRIALS, conditions, over_conditions),
         )
-        if its_names
+        if chosen
     ]
     by_measure: dict[str, list[Comparison]] = {name: [] for name in names}
-    for found in chain.from_iterable(comparisons(jobs, workers, cache)):
-        by_measure[found.measure].append(found)
-    shown = []
-    for its in by_measure.values():
-        values = [of.estimate for each in its for of in (each.first_interval, each.second_interval)]
+    for comparison in chain.from_iterable(comparisons(jobs, workers, cache)):
+        by_measure[comparison.measure].append(comparison)
+    corrected = []
+    for of_measure in by_measure.values():
+        values = [
+            interval.estimate
+            for comparison in of_measure
+            for interval in (comparison.first_interval, comparison.second_interval)
+        ]
         if measures or not all(map(math.isnan, values)):
-            shown += holm_corrected(its)
-    return shown
+            corrected += holm_corrected(of_measure)
+    return corrected
 
 
 def model_pairs(
@@ -131,12 +165,12 @@ def model_pairs(
     wanted: tuple[str | None, str | None] = (None, None),
     options: tuple[str, str] = ("--model-a", "--model-b"),
 ) -> tuple[list[tuple[TaskTrials, ModelTrials, ModelTrials]], dict[str, str]]:
-    """Return the models to compare, task by task, and why there are none in the other tasks.
+    """Return the models to compare in each task, and for every other task the reason why it is not compared.
 
-    ``wanted`` has the name or label of the model of A and of B, None for the only one; messages name them by
-    ``options``.
+    ``wanted`` holds the name or label of the model of A and of B; None selects the only model. Error messages call
+    them by the names in ``options``.
 
-    ValueError if a model that is wanted is in no task, or none is wanted of several.
+    Raises ValueError if a wanted model is in no task, or if None is wanted and there are several models.
     """
     for side, name, option in zip((ours, theirs), wanted, options, strict=True):
         labels = dict.fromkeys(model.label for task_trials in side for model in task_trials.models)
@@ -149,11 +183,11 @@ def model_pairs(
     ]
     pairs, unpaired = [], {}
     for key in dict.fromkeys([*by_task[0], *by_task[1]]):
-        here = [side.get(key) for side in by_task]
-        if None in here:
-            unpaired[key[1]] = f"only {'A' if here[0] else 'B'} has trials of this task"
+        sides = [tasks.get(key) for tasks in by_task]
+        if None in sides:
+            unpaired[key[1]] = f"only {'A' if sides[0] else 'B'} has trials of this task"
             continue
-        one, other = (task_trials for task_trials in here if task_trials)
+        one, other = (task_trials for task_trials in sides if task_trials)
         chosen = [_model(*each) for each in zip((one, other), wanted, options, strict=True)]
         if reasons := [each for each in chosen if isinstance(each, str)]:
             unpaired[key[1]] = "; ".join(dict.fromkeys(reasons))
@@ -164,29 +198,30 @@ def model_pairs(
 
 
 def _model(task_trials: TaskTrials, wanted: str | None, option: str) -> ModelTrials | str:
-    """Return the model asked for by its label or name, or the only one; otherwise why there is none."""
+    """Return the model with the wanted label or name, or the only model; otherwise the reason why there is none."""
     labels = ", ".join(model.label for model in task_trials.models)
     if wanted is None:
         if len(task_trials.models) == 1:
             return task_trials.models[0]
         raise ValueError(f"{task_trials.task}: choose one of its models with {option}: {labels}")
-    for named in ({model.label: [model] for model in task_trials.models}.get(wanted), task_trials.models):
-        found = [model for model in named or () if wanted in (model.label, model.name)]
-        if len(found) == 1:
-            return found[0]
-    if found:
+    by_label = [model for model in task_trials.models if model.label == wanted]
+    by_name = [model for model in task_trials.models if model.name == wanted]
+    for models in (by_label, by_name):
+        if len(models) == 1:
+            return models[0]
+    if by_name:
         return f"{wanted} was asked in several ways: name one with {option}: {labels}"
     return f"it has no {wanted} ({option}), but {labels}"
 
 
 MOST_VALUES = 30
-"""Maximum number of values of a column by which models are compared: a column with more does not name groups."""
+"""Maximum number of values of the column ``by``; a column with more values does not define groups."""
 
 
 def _split(
     first: ModelTrials, second: ModelTrials, study: Study, by: str
 ) -> Iterator[tuple[str, ModelTrials, ModelTrials]]:
-    """Yield the models' trials for each value of a column that both have; all of them without a column."""
+    """Yield the trials of the models for each value of a column that both have; without a column, all trials."""
     if not by:
         yield "", first, second
         return
@@ -214,24 +249,26 @@ def compared_models(
 ) -> list[Comparison]:
     """Compare measures of two models on the questions that both were asked under some conditions.
 
-    A comparison says neither what the models are called nor what is compared.
+    Labels of the comparisons are left empty.
     """
-    (its,) = (each for each in studies() if each.name == study)
+    (definition,) = (each for each in studies() if each.name == study)
     columns, side = paired_trials(first, second, conditions)
-    chosen = [its.measures_by_name[name] for name in measures]
+    chosen = [definition.measures_by_name[name] for name in measures]
     return list(compared_measures(columns, side, chosen, settings)) if len(side) else []
 
 
 def comparisons(
     jobs: Sequence[NamedComparison], workers: Workers | None = None, cache: Cache | None = None
 ) -> list[list[Comparison]]:
-    """Return what :func:`compared_models` gives for the arguments of each job, named as the job says."""
+    """Call :func:`compared_models` for each job, and label the comparisons as the job says."""
     work = sum(
-        len(its["question_id"]) * settings.n_resamples for _, (*_, settings, a, b) in jobs for its in (a, b)
+        len(columns["question_id"]) * settings.n_resamples
+        for _, (*_, settings, first, second) in jobs
+        for columns in (first, second)
     )
-    found = computed(
+    outcomes = computed(
         compared_models,
-        [(f"{named['first']} and {named['second']}", arguments) for named, arguments in jobs],
+        [(f"{labels['first']} and {labels['second']}", arguments) for labels, arguments in jobs],
         "comparisons",
         list[Comparison],
         workers,
@@ -239,13 +276,16 @@ def comparisons(
         enough=WORTH_WORKERS * len(jobs) / max(work, 1),
     )
     return [
-        [replace(each, **named) for each in (compared_models(*arguments) if isinstance(its, Lost) else its)]
-        for (named, arguments), its in zip(jobs, found, strict=True)
+        [
+            replace(comparison, **labels)
+            for comparison in (compared_models(*arguments) if isinstance(outcome, Lost) else outcome)
+        ]
+        for (labels, arguments), outcome in zip(jobs, outcomes, strict=True)
     ]
 
 
 NamedComparison: TypeAlias = tuple[Mapping[str, Any], tuple[Any, ...]]
-"""The fields of a comparison that say what is compared, and the arguments of :func:`compared_models`."""
+"""Labels of a comparison, as fields of :class:`Comparison`, and the arguments of :func:`compared_models`."""
 
 WORTH_WORKERS = 500_000_000
 """Number of trials times resamples above which worker processes save time."""
@@ -254,9 +294,9 @@ WORTH_WORKERS = 500_000_000
 def compared_measures(
     columns: Columns, side: NDArray[Any], measures: Sequence[Measure], settings: Settings
 ) -> Iterator[Comparison]:
-    """Compare measures of two sets of trials, paired by what questions both have.
+    """Compare measures of two sets of trials, paired by question.
 
-    ``side``, of shape (n,), says whose each trial is: ``FIRST`` or ``SECOND``.
+    ``side``, of shape (n,), holds ``FIRST`` or ``SECOND`` for each trial.
     """
     groups = [Group(name, "model", split_by_source(columns, side == name)) for name in (FIRST, SECOND)]
     drawn = distributions(columns, [cell for group in groups for cell in group.cells], measures, settings)
@@ -278,24 +318,24 @@ def compared_measures(
 
 
 def paired_trials(first: Columns, second: Columns, conditions: Sequence[str]) -> tuple[Columns, NDArray[Any]]:
-    """Stack the trials of what both were asked under some conditions; say whose each trial is.
+    """Stack the trials of both models on the questions that both were asked; return them with the side of each trial.
 
-    Questions that share an id and differ in their text are left out.
+    Questions with one identifier and different texts are left out.
     """
     chosen = [
-        _kept(columns, columns["condition"].tolist(), frozenset(conditions)) for columns in (first, second)
+        _rows_in(columns, columns["condition"].tolist(), frozenset(conditions)) for columns in (first, second)
     ]
     cells = [asked(columns) for columns in chosen]
     common = {*cells[0]} & {*cells[1]} - conflicting_ids(chosen)
-    kept = [_kept(columns, its, common) for columns, its in zip(chosen, cells, strict=True)]
-    stacked = {name: np.concatenate([column, kept[1][name]]) for name, column in kept[0].items()}
-    side = np.repeat([FIRST, SECOND], [len(columns["question_id"]) for columns in kept])
+    one, other = (_rows_in(columns, keys, common) for columns, keys in zip(chosen, cells, strict=True))
+    stacked = {name: np.concatenate([column, other[name]]) for name, column in one.items()}
+    side = np.repeat([FIRST, SECOND], [len(columns["question_id"]) for columns in (one, other)])
     return stacked, side
 
 
-def _kept(columns: Columns, values: Iterable[Any], known: Container[Any]) -> Columns:
-    """Keep the trials of which a value is known."""
-    return rows_of(columns, np.flatnonzero([value in known for value in values]))
+def _rows_in(columns: Columns, keys: Iterable[Any], allowed: Container[Any]) -> Columns:
+    """Return the trials whose key is allowed."""
+    return rows_of(columns, np.flatnonzero([key in allowed for key in keys]))
 
 
 def cautions(
@@ -305,12 +345,12 @@ def cautions(
     settings: Settings,
     cache: Cache | None = None,
 ) -> list[Notice]:
-    """Return what calls a comparison into question, the serious first; it calls the models A and B.
+    """Return the notices about a comparison, serious ones first; they call the models A and B.
 
-    That is every check of the report, on the trials that are compared, how the ways differ in which A and B were
-    asked, what only one of them was asked, and which questions are left out because their texts differ.
+    The notices are those of the report's checks on the compared trials. Further notices say in which settings A and B
+    differ, what only one of them was asked, and which questions are left out because their texts differ.
     """
-    own = [
+    raised = [
         *id_conflict_notice((first.columns, second.columns)),
         *_asked_otherwise(first, second),
         *_not_shared(first, second),
@@ -318,16 +358,16 @@ def cautions(
     columns, side = paired_trials(first.columns, second.columns, _shared_conditions(first, second))
     if len(side):
         compared = tuple(
-            replace(model, name=name, label=name, columns=rows_of(columns, side == whose))
-            for model, name, whose in ((first, "A", FIRST), (second, "B", SECOND))
+            replace(model, name=name, label=name, columns=rows_of(columns, side == of_model))
+            for model, name, of_model in ((first, "A", FIRST), (second, "B", SECOND))
         )
         # Enough to see whether many resamples leave a measure undefined.
         fewer = replace(settings, n_resamples=min(settings.n_resamples, 1_000))
         ((results,), _) = results_and_lost([replace(task_trials, models=compared)], fewer, cache=cache)
-        of_unpaired = (different_questions, id_conflicts)
-        checks = [check for check in loaded(task_trials.study.checks) if check not in of_unpaired]
-        own += notices(results, checks)
-    return in_order_of_severity(own)
+        unpaired_only = (different_questions, id_conflicts)
+        checks = [check for check in loaded(task_trials.study.checks) if check not in unpaired_only]
+        raised += notices(results, checks)
+    return in_order_of_severity(raised)
 
 
 def _shared_conditions(first: ModelTrials, second: ModelTrials) -> list[str]:
@@ -335,72 +375,71 @@ def _shared_conditions(first: ModelTrials, second: ModelTrials) -> list[str]:
 
 
 def _asked_otherwise(first: ModelTrials, second: ModelTrials) -> Iterator[Notice]:
-    """Say in what the ways differ that A and B were asked in."""
+    """Yield a notice of the settings and prompts in which A and B differ."""
     setups = [model.files[0].setup for model in (first, second)]
     origins = [
         {key: value for file in model.files for key, value in file.provenance.items()}
         for model in (first, second)
     ]
-    said = [
+    settings = [
         *((key, *(setup.get(key, "not set") for setup in setups)) for key in sorted(set().union(*setups))),
         *((key, origins[0][key], origins[1][key]) for key in sorted(origins[0].keys() & origins[1].keys())),
     ]
-    where = [f"{key}: A {a}, B {b}" for key, a, b in said if a != b]
+    where = [f"{key}: A {a}, B {b}" for key, a, b in settings if a != b]
     prompts = [
         dict(zip(asked(model.columns), model.columns[PROMPT].tolist(), strict=True))
         for model in (first, second)
     ]
-    # The harnesses have digests of their own, which do not compare: those of lm-eval begin with its name.
-    known = [
+    # Digests of different harnesses cannot be compared; those of lm-eval begin with its name.
+    comparable = [
         cell
         for cell in sorted(prompts[0].keys() & prompts[1].keys())
         if prompts[0][cell] and prompts[1][cell] and (" " in prompts[0][cell]) == (" " in prompts[1][cell])
     ]
-    differing = [cell for cell in known if prompts[0][cell] != prompts[1][cell]]
+    differing = [cell for cell in comparable if prompts[0][cell] != prompts[1][cell]]
     if differing:
         condition, _, name = differing[0]
         where.append(
-            f"prompts: {len(differing)} of {len(known)} differ, such as that of {name} under {condition}"
+            f"prompts: {len(differing)} of {len(comparable)} differ, such as that of {name} under {condition}"
         )
     yield from notice_if_any(
         "warning",
         "A and B were asked in different ways",
-        "What differs beside the model can explain a difference as well as the model can.",
+        "These settings can explain a difference as well as the model can.",
         [printable(each) for each in where],
     )
 
 
 def _not_shared(first: ModelTrials, second: ModelTrials) -> Iterator[Notice]:
-    """Say what only one of the models was asked."""
+    """Yield a notice of the questions and conditions that only one of the models was asked."""
     of_first, of_second = (set(asked(model.columns)) for model in (first, second))
     where = []
-    for name, its, other in (("A", of_first, of_second), ("B", of_second, of_first)):
-        conditions = {cell[0] for cell in other}
-        alone = in_order({cell[0] for cell in its} - conditions)
-        missing = sum(cell[0] in conditions for cell in its - other)
-        where += [f"{name}: {missing} of {len(its)} questions and conditions"] if missing else []
-        where += [f"{name}: the conditions {', '.join(alone)}"] if alone else []
+    for name, cells, other in (("A", of_first, of_second), ("B", of_second, of_first)):
+        shared = {cell[0] for cell in other}
+        unshared = in_order({cell[0] for cell in cells} - shared)
+        missing = sum(cell[0] in shared for cell in cells - other)
+        where += [f"{name}: {missing} of {len(cells)} questions and conditions"] if missing else []
+        where += [f"{name}: the conditions {', '.join(unshared)}"] if unshared else []
     yield from notice_if_any(
         "warning",
         "Not all was asked of both",
-        "Only what both were asked is compared. What only one was asked is left out, and may be harder or easier than"
-        " the rest.",
+        "The comparison uses only what both were asked. The other questions may be harder or easier.",
         where,
     )
 
 
 def credibly_worse(each: Comparison, study: Study, margin: float) -> bool:
-    """Return whether the second model is worse than the first by more than a margin.
+    """Return True if the second model is worse than the first by more than a margin.
 
-    All of the interval must say so, and the p-value that is corrected for the conditions; a measure that is neither
-    better nor worse when it is higher says nothing.
+    The whole interval must lie beyond the margin, and the corrected p-value must be significant at the level of the
+    interval. A measure without a better direction never counts as worse.
     """
     better = study.measures_by_name[each.measure].better
     limit = {"higher": each.difference.low, "lower": -each.difference.high}.get(better, -math.inf)
     return limit > margin and each.p_adjusted <= 1.0 - each.difference.level
 
 
-def holm_corrected(found: Sequence[Comparison]) -> list[Comparison]:
-    """Correct the p-values of one measure for the conditions."""
-    adjusted = adjusted_for_all([each.p_value for each in found], holm)
-    return [replace(each, p_adjusted=p) for each, p in zip(found, adjusted, strict=True)]
+def holm_corrected(of_measure: Sequence[Comparison]) -> list[Comparison]:
+    """Correct the p-values of one measure for the number of conditions."""
+    adjusted = adjusted_for_all([comparison.p_value for comparison in of_measure], holm)
+    return [replace(comparison, p_adjusted=p) for comparison, p in zip(of_measure, adjusted, strict=True)]

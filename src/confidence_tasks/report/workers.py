@@ -1,7 +1,7 @@
-"""Work cut by file or by model: in this process, in processes beside it, or on a cluster, all through joblib.
+"""Parallel work, one job a file or a model: in this process, in other processes or on a cluster, all through joblib.
 
-Random numbers belong to what is computed, never to the process that computes it: results are the same to the bit
-however many workers there are. Every process uses one thread of linear algebra, which is as fast and as reproducible.
+Seeds belong to the job, never to the process that does it, so results are equal to the bit for any number of workers.
+Every process uses one thread of linear algebra: more are no faster here, and could change results.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ Job: TypeAlias = tuple[str, tuple[Any, ...]]
 
 
 class Advance(Protocol):
-    """Told how much is done, of how much, and what is under way."""
+    """Callback that shows progress."""
 
     def __call__(self, done: int, total: int, under_way: str = "", /) -> None:
-        """Take notice."""
+        """Show that ``done`` of ``total`` jobs are done, and the name of the oldest job under way."""
 
 
 class WorkersError(ValueError):
-    """Workers cannot be had, and what to do about it."""
+    """Workers are not available; the message says what to do about it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Result of work whose process died, with the reason as far as it is known."""
+    """Outcome of a job whose process died, with the reason as far as it is known."""
 
     reason: str
 
@@ -48,9 +48,15 @@ class Lost:
 class Workers:
     """Processes, threads or a cluster that do the work.
 
-    The ``backend`` is ``"sequential"`` in this process, ``"threading"`` in its threads, ``"loky"`` in processes, or
-    what makes a joblib backend; ``count`` works at a time, -1 for as many as it has. With ``optional``, little work
-    is done in this process, as starting others takes longer.
+    Attributes
+    ----------
+    backend : str or callable
+        ``"sequential"`` for this process, ``"threading"`` for its threads, ``"loky"`` for other processes, or a
+        function that returns a joblib backend.
+    count : int
+        Number of jobs at a time; -1 for as many as the backend has workers.
+    optional : bool
+        If True, a small amount of work is done in this process, as starting others would take longer.
     """
 
     backend: Any = "sequential"
@@ -58,18 +64,17 @@ class Workers:
     optional: bool = False
 
     def if_worth(self, worth_it: bool) -> Workers:
-        """Return the workers, or this process for little work."""
+        """Return these workers, or this process if they are optional and not worth starting."""
         return Workers() if self.optional and not worth_it else self
 
     def run(
         self, function: Callable[..., Found], jobs: Sequence[Job], advance: Advance | None = None
     ) -> Iterator[tuple[int, Found | Lost]]:
-        """Do some work, and yield the number of each job and what the function returned, as it is done.
+        """Call a function for each job; yield the number of the job and the outcome, in the order of completion.
 
-        The function is one of a module, which other processes import. Arguments are plain tuples, lists and
-        dictionaries: a cluster keeps copies of these, and gives a job to another worker when one dies. Jobs
-        that were under way when a process died are done again one at a time; that whose process dies again is
-        :class:`Lost`.
+        The function must be importable from a module. Arguments are plain tuples, lists and dictionaries: a cluster
+        keeps copies of them, and gives the job to another worker if one dies. Jobs that were under way when a process
+        died are repeated one at a time; a job whose process dies again is :class:`Lost`.
         """
         started: dict[int, None] = {}
         done: set[int] = set()
@@ -103,7 +108,7 @@ class Workers:
                         yield end(number, Lost(reason))
 
     def restart(self) -> None:
-        """End the processes on this machine, if any: what is done next starts without the memory they took."""
+        """End the processes on this machine, if any, which frees their memory."""
         if self.backend == "loky":
             get_reusable_executor(reuse=True).shutdown()
 
@@ -120,7 +125,7 @@ class Workers:
                 yield delayed(_one_thread)(function, number, jobs[number][1])
 
         backend = self.backend if isinstance(self.backend, str) else self.backend()
-        # A process more than there is work for is never asked; with one, joblib would work in this process.
+        # At least two, as joblib would do the work in this process with one.
         count = max(2, min(self.count, len(numbers))) if self.backend == "loky" else self.count
         with parallel_config(backend=backend, n_jobs=count):
             yield from Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")(
@@ -135,11 +140,11 @@ def _one_thread(function: Callable[..., Found], number: int, arguments: tuple[An
 
 @contextmanager
 def _memory_until_done() -> Iterator[None]:
-    """Let this process keep what it frees until some work is done.
+    """Let this process keep freed memory until the job is done.
 
-    Arrays of some MiB would else be mapped anew, page by page, each time.
+    Otherwise the system would map every array of some MiB anew, page by page.
     """
-    with suppress(AttributeError, OSError, TypeError):  # another C library than that of GNU
+    with suppress(AttributeError, OSError, TypeError):  # the C library is not GNU's
         allocator = ctypes.CDLL(None)
         allocator.mallopt(-1, 1 << 29)  # M_TRIM_THRESHOLD
         allocator.mallopt(-3, 1 << 25)  # M_MMAP_THRESHOLD
@@ -149,7 +154,7 @@ def _memory_until_done() -> Iterator[None]:
 
 
 def _deaths(backend: Any) -> tuple[type[Exception], ...]:
-    """Return the errors by which a backend says that a worker died."""
+    """Return the errors that a backend raises when a worker dies."""
     if isinstance(backend, str):
         return (BrokenExecutor,)
     from distributed import CancelledError, KilledWorker
@@ -159,17 +164,17 @@ def _deaths(backend: Any) -> tuple[type[Exception], ...]:
 
 
 def local_workers(jobs: int | None = None) -> Workers:
-    """Return workers on this machine: by default as many as there are cores, if the work is worth it."""
+    """Return ``jobs`` workers on this machine; by default as many as there are cores, if the work is worth it."""
     count = jobs or cpu_count()
     return Workers("loky", count, optional=jobs is None) if count > 1 else Workers()
 
 
 @contextmanager
 def cluster(address: str) -> Iterator[Workers]:
-    """Give the workers of the Dask cluster whose scheduler has an address, such as ``tcp://10.0.0.5:8786``.
+    """Yield the workers of the Dask cluster whose scheduler has an address, such as ``tcp://10.0.0.5:8786``.
 
-    WorkersError if the extra ``cluster`` is not installed, no scheduler answers, it has no workers, or one of them has
-    another version of this package or of what numbers depend on.
+    Raises WorkersError if the extra ``cluster`` is not installed, if no scheduler answers, if it has no workers, or if
+    a worker has another version of this package, NumPy or SciPy.
     """
     try:
         from distributed import Client
@@ -190,7 +195,7 @@ _LOCAL_WAY = "without --scheduler the work is done on this machine"
 
 
 def _check(client: Any, address: str) -> None:
-    """Refuse a cluster without workers, or with one whose numbers could differ."""
+    """Raise WorkersError for a cluster without workers, or with a worker whose versions differ."""
     if not client.scheduler_info(n_workers=-1)["workers"]:
         raise WorkersError(f"the scheduler at {address} has no workers; {_LOCAL_WAY}")
     for package in ("confidence-tasks", "numpy", "scipy"):
@@ -205,9 +210,9 @@ def _check(client: Any, address: str) -> None:
 
 
 def _dask_backend(client: Any) -> Any:
-    """Return joblib's backend on Dask's own executor, as joblib waits for ever for what a dead worker should return.
+    """Return joblib's Dask backend, made to submit to Dask's own executor: joblib's waits forever for a dead worker.
 
-    For two minutes a cluster may be without any worker, as when all are started anew.
+    A cluster may be without workers for two minutes, as while all of them restart.
     """
     with parallel_config("dask", client=client, wait_for_workers_timeout=120):
         backend, _ = get_active_backend()
