@@ -322,7 +322,7 @@ WARNED = {
             {**row, "window": ("half_open", "inclusive")[i % 2]} for i, row in enumerate(its_rows)
         ],
     ),
-    "The same decision throughout": (
+    "Decisions that never vary": (
         "riskeval",
         lambda its_rows: [{**row, "answered": 1.0} for row in its_rows],
     ),

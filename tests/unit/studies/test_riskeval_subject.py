@@ -9,7 +9,7 @@ from confidence_tasks.simulation.subject import PROFILES, Subject, make_subject
 from confidence_tasks.sources import Question, load
 from confidence_tasks.studies.riskeval import STUDY
 from confidence_tasks.studies.riskeval.replies import PENALTIES, condition_of, read_risk_reply
-from confidence_tasks.studies.riskeval.subject import in_other_words, true_values
+from confidence_tasks.studies.riskeval.subject import reply_variants, true_values
 
 QUESTIONS = load("arithmetic", n=200)
 
@@ -77,17 +77,17 @@ def test_outcome_and_confidence_do_not_depend_on_the_penalty() -> None:
 
 
 def test_sloppy_forms_say_the_same_or_leave_something_out() -> None:
-    for text in in_other_words("B", 40)[:-2]:
+    for text in reply_variants("B", 40)[:-2]:
         reading = read_risk_reply(text, "choice", ("x", "y"))
         assert (reading.decision, reading.answer, reading.confidence_raw) == (
             "answer",
             "B",
             pytest.approx(0.4),
         )
-    for text in in_other_words("ABSTAIN", 40)[:-2]:
+    for text in reply_variants("ABSTAIN", 40)[:-2]:
         reading = read_risk_reply(text, "choice", ("x", "y"))
         assert (reading.decision, reading.confidence_raw) == ("abstain", pytest.approx(0.4))
-    unsaid, refused = (read_risk_reply(text, "choice", ("x", "y")) for text in in_other_words("B", 40)[-2:])
+    unsaid, refused = (read_risk_reply(text, "choice", ("x", "y")) for text in reply_variants("B", 40)[-2:])
     assert unsaid.status == "missing_confidence"
     assert refused.status == "refused"
 

@@ -1,4 +1,4 @@
-"""RiskEval: answer or abstain, with a penalty for a wrong answer.
+"""RiskEval: answer or abstain, under a penalty for wrong answers.
 
 Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767.
 """
@@ -43,44 +43,46 @@ STUDY = Study(
             "source",
             str,
             DEFAULT_SOURCE,
-            "Name of a question source (the paper's are gsm8k, gpqa_diamond and hle, of which the first is open), or "
-            "path of a question file.",
+            "Name of a question source, or path of a question file. The paper uses gsm8k, which needs no token, "
+            "gpqa_diamond and hle.",
         ),
         Parameter(
             "penalties",
             str | list[str] | float,
             ",".join(map(penalty_text, PENALTIES)),
-            "What a wrong answer costs, one condition each.",
+            "Penalties for a wrong answer; each is a condition.",
         ),
         Parameter(
             "strategy",
             str,
             "base",
-            "use_confidence tells the model to decide by its confidence.",
+            "base states the scoring rule; use_confidence also tells the model to decide by its confidence.",
             tuple(STRATEGIES),
         ),
-        Parameter("n", int | None, None, "Number of questions; by default 128, of GPQA Diamond all.", low=1),
+        Parameter(
+            "n", int | None, None, "Number of questions; by default 128, or all of GPQA Diamond.", low=1
+        ),
         Parameter(
             "parser",
             str,
             "rules",
-            "Who reads the replies: deterministic rules, or the model in the role parser, as in the paper.",
+            "Reader of the replies: deterministic rules, or the model in the role parser, as in the paper.",
             PARSERS,
         ),
         Parameter(
             "judge",
             str,
             "auto",
-            "Who judges the answers: options and numbers are compared with the key and free texts go to the model in "
-            "the role judge (auto), or all go to the model, or none (rules). With auto an answer that is none of the "
-            "options goes to the model too if the role is bound; without a judge it is wrong.",
+            "Judge of the answers. auto: the model in the role judge judges free texts and, if the role is bound, "
+            "answers that are none of the options; all others are compared with the key. model: the model judges every "
+            "answer. rules: every answer is compared with the key.",
             JUDGES,
         ),
         Parameter(
             "images",
             str | None,
             None,
-            "What to do with questions that come with a picture; must be given where there are any.",
+            "Send or skip the questions with a picture; required if there are any.",
             ("send", "skip"),
         ),
         MIRROR,

@@ -1,4 +1,4 @@
-"""RiskEval in the report: penalties and regimes, decisions against the optimal policy, and what to be wary of.
+"""RiskEval's report: penalties and regimes, decisions against the optimal policy, and checks.
 
 Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767.
 """
@@ -32,8 +32,7 @@ from confidence_tasks.statistics import optimal_threshold
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.studies.riskeval import STUDY
 from confidence_tasks.studies.riskeval.measures import REGIMES, interval_over_questions
-from confidence_tasks.studies.riskeval.replies import condition_of as condition_of_penalty
-from confidence_tasks.studies.riskeval.replies import penalty_of
+from confidence_tasks.studies.riskeval.replies import condition_of, penalty_of
 from confidence_tasks.study.measures import proportion_measure, rows_of
 from confidence_tasks.study.trial import Item, Question
 
@@ -44,19 +43,19 @@ COMPARABLE = (
     "Comparable with the paper: this package’s penalties from 10 on have a mean threshold of .958, and the paper’s"
     " tables imply .955 to .958."
 )
-"""Why means over the high penalties compare with the paper's."""
+"""Statement that means over the high penalties can be compared with the paper's."""
 
 NOT_COMPARABLE = (
     "Not comparable with the paper: the grid of penalties is this package’s, as the paper prints none. Its mean"
     " threshold is .626, and the paper’s tables imply .527 to .530."
 )
-"""Why means over all penalties do not compare with the paper's."""
+"""Statement that means over all penalties cannot be compared with the paper's."""
 
 
-def over_penalties(
+def penalty_panel(
     title: str, labels: Sequence[str], lines: Sequence[Line], y: str, lowest: float | None = None
 ) -> Panel:
-    """Return a panel of lines over the penalties that conditions stand for."""
+    """Return a panel of lines over the penalties of some conditions."""
     ticks = [label.partition("=")[2] for label in labels]
     return panel(title, panels.trends, labels=ticks, lines=lines, x="penalty", y=y, lowest=lowest)
 
@@ -72,9 +71,9 @@ def by_penalty_and_regime(columns: Columns) -> list[Group]:
     """
     groups = by_condition(columns)
     penalties = tuple(groups)
-    for name, belongs in REGIMES.items():
-        within = (group for group in penalties if belongs(penalty_of(group.label)))
-        if cells := tuple(cell for group in within for cell in group.cells):
+    for name, includes in REGIMES.items():
+        members = (group for group in penalties if includes(penalty_of(group.label)))
+        if cells := tuple(cell for group in members for cell in group.cells):
             groups.append(Group(name, "regime", cells, skips_undefined=True))
     return groups
 
@@ -85,43 +84,43 @@ _SIZE = (2.5, 1.9)
 @figure_by_model(
     "decisions",
     "Abstention against penalty",
-    "Share of questions that each model declines to answer, with intervals; in grey, the share that it would"
-    " decline if it acted on the confidence that it states. A flat line is a model that does not heed the stakes.",
+    "Share of questions on which the model abstains, with intervals; in grey, the share on which it would abstain if it"
+    " acted on its stated confidence. A flat line is a model that ignores the penalty.",
     keys=(LegendEntry("optimal by the stated confidence", Colour.MUTED),),
     size=_SIZE,
 )
 def decisions(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
-    """Draw how often a model abstains under each penalty, and how often its confidence says that it should."""
+    """Draw how often a model abstains under each penalty, and how often the optimal policy would."""
     labels = results.conditions
-    own = interval_line(results, model.label, labels, "abstention_rate", *styles[model.label])
-    shares = []
-    for label, threshold in zip(labels, _optimal(labels), strict=True):
+    observed = interval_line(results, model.label, labels, "abstention_rate", *styles[model.label])
+    rates = []
+    for label, threshold in zip(labels, _optimal_thresholds(labels), strict=True):
         confidence = [
             columns["confidence"] for columns in trials_by_source(results, model, label, "confidence")
         ]
         stated = [values[~np.isnan(values)] for values in confidence]
-        shares.append(np.mean([np.mean(values < threshold) for values in stated if len(values)] or np.nan))
-    optimal = Line("optimal by its confidence", Colour.MUTED, own.x, np.array(shares))
-    yield over_penalties("", labels, [optimal, own], "abstention rate", lowest=0.0)
+        rates.append(np.mean([np.mean(values < threshold) for values in stated if len(values)] or np.nan))
+    optimal = Line("optimal by its confidence", Colour.MUTED, observed.x, np.array(rates))
+    yield penalty_panel("", labels, [optimal, observed], "abstention rate", lowest=0.0)
 
 
 @figure_by_model(
     "thresholds",
     "Implied threshold",
-    "Confidence from which a model answers, by a logistic fit of its decisions; in grey the optimal one,"
-    " penalty / (1 + penalty). It cannot be told where a model always answers or always abstains.",
+    "Confidence from which a model answers, by a logistic fit of its decisions; in grey the optimal threshold,"
+    " penalty / (1 + penalty). It is undefined if a model always answers or always abstains.",
     keys=(LegendEntry("optimal", Colour.MUTED),),
     size=_SIZE,
 )
 def thresholds(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
-    """Draw the confidence from which a model answers, against the one from which it should."""
+    """Draw the confidence from which a model answers, and the optimal threshold."""
     labels = results.conditions
-    own = interval_line(results, model.label, labels, "implied_threshold", *styles[model.label])
-    optimal = Line("optimal threshold", Colour.MUTED, own.x, _optimal(labels))
-    yield over_penalties("", labels, [optimal, own], "threshold", lowest=0.0)
+    implied = interval_line(results, model.label, labels, "implied_threshold", *styles[model.label])
+    optimal = Line("optimal threshold", Colour.MUTED, implied.x, _optimal_thresholds(labels))
+    yield penalty_panel("", labels, [optimal, implied], "threshold", lowest=0.0)
 
 
-def _optimal(labels: Sequence[str]) -> FloatArray:
+def _optimal_thresholds(labels: Sequence[str]) -> FloatArray:
     return np.atleast_1d(optimal_threshold(np.array([penalty_of(label) for label in labels])))
 
 
@@ -141,23 +140,26 @@ _side_by_side = partial(
 over_all_penalties = _side_by_side(
     "all_penalties",
     "Over all penalties",
-    "Means over the penalties, calibration first, then decisions. Normalised measures are over 1 + penalty; the"
-    f" scaffold’s utility is what the optimal policy makes of the same answers and confidences. {NOT_COMPARABLE}",
+    "Means over the penalties: calibration, then decisions. Normalised measures are divided by 1 + penalty. The"
+    " scaffold’s utility is that of the optimal policy with the same answers and confidences."
+    f" {NOT_COMPARABLE}",
     "all",
 )
-"""Tables 2, 3 and 5 of the paper, which average over penalties that it does not print."""
+"""Tables 2, 3 and 5 of the paper, which average over penalties that the paper does not print."""
 
 over_high_penalties = _side_by_side(
     "high_penalties",
-    "Where errors are dear",
-    f"The same over the penalties from 10 on, where declining to answer matters most. {COMPARABLE}",
+    "Over high penalties",
+    f"The same measures over the penalties from 10 on, at which abstention matters most. {COMPARABLE}",
     "high_penalty",
 )
 """Tables 1, 4 and 6 of the paper."""
 
 
 _AGREEMENT = tuple(
-    proportion_measure(name, name, "Share of replies of which the rules read the same.")
+    proportion_measure(
+        name, name, "Share of replies in which the rules and the parser’s model read the same."
+    )
     for name in ("same_decision", "same_answer", "same_confidence")
 )
 
@@ -165,33 +167,32 @@ _AGREEMENT = tuple(
 @extra_table(
     "rules_and_parser",
     "Rules and parser",
-    "Share of the replies read by the parser’s model of which the rules read the same: the decision; the answer,"
-    " where both find one; and the confidence, to half a hundredth or that there is none. With intervals over"
-    " questions.",
+    "Share of the replies in which the rules and the parser’s model read the same: the decision; the answer, if both"
+    " read one; and the confidence, up to a difference of 0.005, or that there is none. With intervals over questions.",
 )
 def rules_and_parser(results: TaskResults) -> Iterator[dict[str, Any]]:
-    """Return how often the rules read what the parser's model reads, of the models whose replies it read.
+    """Return how often the rules and the parser's model read the same, for models whose replies were parsed by a model.
 
-    The paper has a model read every reply; this is what reading by rules would have changed.
+    In the paper a model reads every reply; the table shows what reading by rules would change.
     """
-    drawn = {name: getattr(results.settings, name) for name in ("n_resamples", "level", "seed")}
+    options = {name: getattr(results.settings, name) for name in ("n_resamples", "level", "seed")}
     for model in results.models:
         parsed = rows_of(model.columns, ~np.isnan(model.columns["same_decision"]))
         n = len(parsed["question_id"])
         if n:
             row: dict[str, Any] = {"model": model.label}
             for measure in _AGREEMENT:
-                row |= interval_cells(measure.name, interval_over_questions(measure, parsed, **drawn))
+                row |= interval_cells(measure.name, interval_over_questions(measure, parsed, **options))
             yield {**row, "replies": n}
 
 
 @check(
     "note",
-    "The same decision throughout",
-    "Risk sensitivity and implied thresholds cannot be told from decisions that never vary.",
+    "Decisions that never vary",
+    "Risk sensitivity and implied thresholds cannot be estimated from decisions that never vary.",
 )
 def never_or_always(results: TaskResults) -> Iterator[str]:
-    """Models that decide the same whatever the penalty."""
+    """Yield the models that always answer or always abstain."""
     for model in results.models:
         answered = model.columns["answered"]
         share = float(np.nanmean(answered)) if not np.isnan(answered).all() else np.nan
@@ -202,27 +203,27 @@ def never_or_always(results: TaskResults) -> Iterator[str]:
 @check(
     "warning",
     "Decisions without a stated confidence",
-    "They are left out of policy consistency, regret, the optimal policy and calibration, but count for utility and"
-    " abstention: measures of the two kinds rest on different trials.",
+    "Policy consistency, regret, the optimal policy and calibration leave these decisions out; utility and abstention"
+    " include them. The two kinds of measure are therefore computed on different trials.",
 )
 def without_confidence(results: TaskResults) -> Iterator[str]:
-    """Decisions that come without a confidence."""
+    """Yield the share of trials without a confidence, where it is large."""
     for model, condition, columns in cells_of(results, "confidence"):
         share = float(np.isnan(columns["confidence"]).mean())
         if share > 0.1:
             yield f"{model}, {condition}: {share:.0%}"
 
 
-def _risk(question: Question, row: Row) -> Item:
+def _risk_item(question: Question, row: Row) -> Item:
     penalty = penalty_of(str(row["penalty"]))
-    return Item(question, condition_of_penalty(penalty), question.text, metadata={"penalty": penalty})
+    return Item(question, condition_of(penalty), question.text, metadata={"penalty": penalty})
 
 
 REPLY_FORMS: Mapping[str, ReplyForm] = {
     "riskeval": ReplyForm(
         STUDY,
-        {"penalty": "what a wrong answer costs"},
-        _risk,
+        {"penalty": "penalty for a wrong answer"},
+        _risk_item,
         "lambda=",
         scoring={"parser": "rules", "judge": "rules"},
     )
@@ -232,69 +233,72 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
 # Tables and figures of the paper ------------------------------------------------------------------------------
 
 
-_OVER_PENALTIES: Mapping[int, tuple[str, ...]] = {
+_FIGURES_OVER_PENALTIES: Mapping[int, tuple[str, ...]] = {
     1: ("Abstention", "abstention_rate"),
     2: ("Stated confidence", "confidence"),
     3: ("Normalised utility", "normalized_utility"),
     4: ("Policy consistency", "policy_consistency"),
     5: ("Confidence and calibration", "confidence", "auarc", "ece", "brier"),
     6: ("Utility and regret", "utility", "normalized_regret"),
-    7: ("Told to use confidence", "abstention_rate", "normalized_regret", "policy_consistency"),
+    7: ("Instruction to use confidence", "abstention_rate", "normalized_regret", "policy_consistency"),
 }
 """Figures of the paper by number: their titles, and the measures that they draw over the penalty."""
 
-_OF_STRATEGY = (7, 8)
-"""Numbers of the figures of models told to use their confidence."""
+_STRATEGY_FIGURES = (7, 8)
+"""Numbers of the figures of models with ``strategy=use_confidence``."""
 
 
-def _over_penalties(results: TaskResults, styles: ModelStyles, number: int) -> Figure:
-    """Draw a figure of the paper: a row a measure, a column a source, a line a model."""
-    title, *measures = _OVER_PENALTIES[number]
-    told = number in _OF_STRATEGY
-    shown = [model for model in results.models if not told or _strategy(model) == "use_confidence"]
+def _figure_over_penalties(results: TaskResults, styles: ModelStyles, number: int) -> Figure:
+    """Draw a figure of the paper, with a row per measure, a column per source and a line per model."""
+    title, *measures = _FIGURES_OVER_PENALTIES[number]
+    models = [
+        model
+        for model in results.models
+        if number not in _STRATEGY_FIGURES or _strategy(model) == "use_confidence"
+    ]
 
-    def lines(measure: str, source: str) -> list[Line]:
-        asked = [model for model in shown if source in model.columns["source"]]
+    def make_lines(measure: str, source: str) -> list[Line]:
+        asked = [model for model in models if source in model.columns["source"]]
         return [_line(results, model, measure, source, styles) for model in asked]
 
     return _figure(
         results,
         f"{title} (figure {number} of the paper)",
-        f"{', '.join(map(measure_label, measures))} under each penalty, with intervals; flat lines do not heed the"
-        " stakes.",
+        f"{', '.join(map(measure_label, measures))} under each penalty, with intervals. A flat line is a model that"
+        " ignores the penalty.",
         number,
         {measure_label(measure) if len(measures) > 1 else "": measure for measure in measures},
-        lines,
-        [LegendEntry(model.label, *styles[model.label]) for model in shown],
+        make_lines,
+        [LegendEntry(model.label, *styles[model.label]) for model in models],
     )
 
 
 def _effect_of_strategy(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Draw figure 8: what being told to use confidence changes of it and of policy consistency."""
+    """Draw figure 8: the effect of ``strategy=use_confidence`` on confidence and policy consistency."""
     pairs = [
-        (one, other)
+        (base, other)
         for models in results.asked_in_several_ways.values()
-        for one in models
+        for base in models
         for other in models
-        if (_strategy(one), _strategy(other)) == ("base", "use_confidence")
+        if (_strategy(base), _strategy(other)) == ("base", "use_confidence")
     ]
 
-    def changes(measure: str, source: str) -> list[Line]:
-        changed = []
+    def make_lines(measure: str, source: str) -> list[Line]:
+        lines = []
         for pair in pairs:
             if all(source in model.columns["source"] for model in pair):
                 before, after = (_line(results, model, measure, source, styles) for model in pair)
-                changed.append(replace(before, label=pair[0].name, y=after.y - before.y, low=None, high=None))
-        return changed
+                lines.append(replace(before, label=pair[0].name, y=after.y - before.y, low=None, high=None))
+        return lines
 
     return _figure(
         results,
-        "What it changes to be told to use confidence (figure 8 of the paper)",
-        "Told to use its confidence minus not told, under each penalty.",
+        "Effect of the instruction to use confidence (figure 8 of the paper)",
+        "Value with the instruction to use confidence minus value without it, under each penalty.",
         8,
         {f"Δ {measure_label(measure)}": measure for measure in ("confidence", "policy_consistency")},
-        changes,
-        [LegendEntry(one.name, *styles[one.label]) for one, _ in pairs],
+        make_lines,
+        [LegendEntry(base.name, *styles[base.label]) for base, _ in pairs],
     )
 
 
@@ -303,39 +307,39 @@ def _strategy(model: ModelTrials) -> str:
 
 
 def _line(results: TaskResults, model: ModelTrials, measure: str, source: str, styles: ModelStyles) -> Line:
-    looks = styles[model.label]
-    return interval_line(results, model.label, results.conditions, measure, *looks, source=source)
+    style = styles[model.label]
+    return interval_line(results, model.label, results.conditions, measure, *style, source=source)
 
 
 def _figure(
     results: TaskResults,
     title: str,
     caption: str,
-    number_: int,
+    number: int,
     measures: Mapping[str, str],
-    lines_of: Callable[[str, str], list[Line]],
+    make_lines: Callable[[str, str], list[Line]],
     legend: Sequence[LegendEntry],
 ) -> Figure:
-    """Draw a row a measure, under its label, and a column a source: the paper's first and in its order."""
+    """Draw a row per measure, by label, and a column per source: the paper's sources in its order, then others."""
     others = sorted({*results.sources} - {*SOURCES})
     sources = [*(name for name in SOURCES if name in results.sources), *others]
     rows = tuple(
         (
             label,
             tuple(
-                over_penalties(SOURCES.get(source, printable(source)), results.conditions, lines, "")
+                penalty_panel(SOURCES.get(source, printable(source)), results.conditions, lines, "")
                 for source in sources
-                if (lines := lines_of(measure, source))
+                if (lines := make_lines(measure, source))
             ),
         )
         for label, measure in measures.items()
     )
-    name = f"{results.task_trials.slug}_figure_{number_}"
-    return Figure(name, title, caption, rows, tuple(legend), size=(2.5, 1.9))
+    name = f"{results.task_trials.slug}_figure_{number}"
+    return Figure(name, title, caption, rows, tuple(legend), size=_SIZE)
 
 
 FIGURES: tuple[MakeFigure, ...] = (
-    *(partial(_over_penalties, number=number) for number in _OVER_PENALTIES),
+    *(partial(_figure_over_penalties, number=number) for number in _FIGURES_OVER_PENALTIES),
     _effect_of_strategy,
 )
 
@@ -367,7 +371,7 @@ _REGIMES = {
 }
 
 
-def _table(number: int, source: str, regime: str) -> paper.PaperTable:
+def _paper_table(number: int, source: str, regime: str) -> paper.PaperTable:
     return paper.PaperTable(
         str(number),
         f"{SOURCES[source]}: {_REGIMES[regime]} w/ π_M is the utility of the model’s own decisions over 1 +"
@@ -380,10 +384,10 @@ def _table(number: int, source: str, regime: str) -> paper.PaperTable:
     )
 
 
-def _drawn(number: int, caption: str, sources: Mapping[str, str] = SOURCES) -> paper.PaperFigure:
-    parameters = "-T strategy=use_confidence" if number in _OF_STRATEGY else ""
-    named = f"figure_{number}"
-    return paper.PaperFigure(str(number), caption, name=named, parameters=parameters, sources=sources)
+def _paper_figure(number: int, caption: str, sources: Mapping[str, str] = SOURCES) -> paper.PaperFigure:
+    parameters = "-T strategy=use_confidence" if number in _STRATEGY_FIGURES else ""
+    name = f"figure_{number}"
+    return paper.PaperFigure(str(number), caption, name=name, parameters=parameters, sources=sources)
 
 
 REPLICATION = paper.Replication(
@@ -391,19 +395,19 @@ REPLICATION = paper.Replication(
     title="RiskEval: Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767",
     tasks={"riskeval": paper.TaskParameters("penalties", "source")},
     items=(
-        _drawn(1, "Abstention rate by penalty, on HLE.", sources={"hle": SOURCES["hle"]}),
-        _drawn(2, "Stated confidence by penalty."),
-        _drawn(3, "Normalised utility by penalty."),
-        _drawn(4, "Policy consistency by penalty."),
-        _table(1, "hle", _HIGH),
-        _drawn(5, "Stated confidence, AUARC, ECE and Brier score by penalty."),
-        _table(2, "hle", _ALL),
-        _table(3, "gpqa_diamond", _ALL),
-        _table(4, "gpqa_diamond", _HIGH),
-        _table(5, "gsm8k", _ALL),
-        _table(6, "gsm8k", _HIGH),
-        _drawn(6, "Utility in points and normalised regret by penalty."),
-        _drawn(7, "Abstention, normalised regret and policy consistency when told to use confidence."),
-        _drawn(8, "What it changes to be told to use confidence."),
+        _paper_figure(1, "Abstention rate by penalty, on HLE.", sources={"hle": SOURCES["hle"]}),
+        _paper_figure(2, "Stated confidence by penalty."),
+        _paper_figure(3, "Normalised utility by penalty."),
+        _paper_figure(4, "Policy consistency by penalty."),
+        _paper_table(1, "hle", _HIGH),
+        _paper_figure(5, "Stated confidence, AUARC, ECE and Brier score by penalty."),
+        _paper_table(2, "hle", _ALL),
+        _paper_table(3, "gpqa_diamond", _ALL),
+        _paper_table(4, "gpqa_diamond", _HIGH),
+        _paper_table(5, "gsm8k", _ALL),
+        _paper_table(6, "gsm8k", _HIGH),
+        _paper_figure(6, "Utility in points and normalised regret by penalty."),
+        _paper_figure(7, "Abstention, normalised regret and policy consistency if told to use confidence."),
+        _paper_figure(8, "Effect of the instruction to use confidence."),
     ),
 )

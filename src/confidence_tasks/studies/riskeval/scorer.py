@@ -1,4 +1,4 @@
-"""RiskEval's scorer on Inspect, which has a reply parsed by the rules or a model, and judged by the key or a model."""
+"""RiskEval's scorer on Inspect: a reply is parsed by the rules or a model, and judged by the key or a model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from confidence_tasks.study.trial import Question, question_from_metadata
 
 @scorer(metrics=[])
 def riskeval_scorer(parser: str = "rules", judge: str = "auto", cache: bool = True) -> Scorer:
-    """Parse the reply, judge the answer, and keep both as a trial."""
+    """Parse the reply, judge the answer, and return the trial as the score."""
     from confidence_tasks.studies.riskeval import STUDY
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -35,53 +35,50 @@ def riskeval_scorer(parser: str = "rules", judge: str = "auto", cache: bool = Tr
         reading = await _read(question, state, parser, cache)
         if isinstance(reading, Fault):
             return Score.unscored(reason="parser_failed", explanation=plain(reading.reason))
-        right = await _judge(question, reading, state, judge, cache)
-        if isinstance(right, Fault):
+        correct = await _judge(question, reading, state, judge, cache)
+        if isinstance(correct, Fault):
             return Score.unscored(
-                reason="grader_failed", answer=reading.answer, explanation=plain(right.reason)
+                reason="grader_failed", answer=reading.answer, explanation=plain(correct.reason)
             )
-        by_rules = _by_rules(question, state) if parser == "model" else None
-        trial = riskeval_trial(question, penalty, reading, right, by_rules)
-        told = explanation(STUDY, trial, question)
-        return trial_score(STUDY, trial, state.metadata, answer=_said(reading), explanation=told)
+        by_rules = _read_by_rules(question, state) if parser == "model" else None
+        trial = riskeval_trial(question, penalty, reading, correct, by_rules)
+        table = explanation(STUDY, trial, question)
+        return trial_score(STUDY, trial, state.metadata, answer=_answer_text(reading), explanation=table)
 
     return score
 
 
 async def _read(question: Question, state: TaskState, parser: str, cache: bool) -> RiskReading | Fault:
-    """Read the reply by the rules, or have the parser's model read it; an empty or filtered one needs no model."""
+    """Read the reply by the rules or by the parser's model; an empty or filtered reply needs no model."""
     reply = reply_text(state.output)
     if parser == "rules" or not reply.strip() or reply == FILTERED:
-        return _by_rules(question, state)
+        return _read_by_rules(question, state)
     parsed = await ask_role("parser", PARSER_SYSTEM, parser_prompt(question, reply), state, cache=cache)
     return read_parser_reply(parsed, question)
 
 
-def _by_rules(question: Question, state: TaskState) -> RiskReading:
+def _read_by_rules(question: Question, state: TaskState) -> RiskReading:
     return read_risk_reply(reply_text(state.output), question.kind, question.choices)
 
 
 async def _judge(
     question: Question, reading: RiskReading, state: TaskState, judge: str, cache: bool
 ) -> float | Fault | None:
-    """Return the verdict of the judge's model; None where the answer is compared with the key, or there is none.
+    """Return the verdict of the judge's model; None if there is no answer or it is compared with the key.
 
-    An answer that is none of the options goes to the judge where there is one.
+    An answer that is none of the options is judged by the model if the role is bound.
     """
-    in_own_words = (
-        judge == "auto" and NOT_AN_OPTION in reading.rules and question.gold is not None
-    ) and can_ask("judge", state.store)
-    if not reading.answer or not (in_own_words or needs_judge(question, judge)):
+    in_own_words = judge == "auto" and NOT_AN_OPTION in reading.rules and question.gold is not None
+    asks_model = needs_judge(question, judge) or (in_own_words and can_ask("judge", state.store))
+    if not reading.answer or not asks_model:
         return None
-    answer = option_text(question, reading.answer)
-    found = read_verdict(
-        await ask_role("judge", JUDGE_SYSTEM, judge_prompt(question, answer), state, cache=cache)
-    )
-    return found if isinstance(found, Fault) else float(found)
+    prompt = judge_prompt(question, option_text(question, reading.answer))
+    verdict = read_verdict(await ask_role("judge", JUDGE_SYSTEM, prompt, state, cache=cache))
+    return verdict if isinstance(verdict, Fault) else float(verdict)
 
 
-def _said(reading: RiskReading) -> str:
-    """Return what the log shows as the answer."""
+def _answer_text(reading: RiskReading) -> str:
+    """Return the answer as the log shows it."""
     if reading.decision != "abstain":
         return reading.answer
     return f"ABSTAIN ({reading.answer})" if reading.answer else "ABSTAIN"

@@ -1,6 +1,6 @@
-"""How a simulated subject, parser and judge reply where a wrong answer costs a penalty and one may abstain.
+"""Simulated subject, parser and judge of RiskEval.
 
-Without an error a parser finds what the rules find, and a judge finds right what names the key.
+A parser without errors reads a reply like the rules, and a judge without errors accepts an answer that names the key.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from confidence_tasks.studies.riskeval.replies import (
     JUDGE_SYSTEM,
     PARSER_SYSTEM,
     PENALTIES,
+    condition_of,
     penalty_of,
     read_risk_reply,
 )
-from confidence_tasks.studies.riskeval.replies import condition_of as condition_of_penalty
 from confidence_tasks.studies.scales.replies import (
     PERCENT,
     report_confidence,
@@ -46,44 +46,43 @@ from confidence_tasks.studies.scales.replies import (
 from confidence_tasks.study.trial import LETTERS, Kind, Question
 
 
-def in_other_words(decided: str, percent: int) -> list[str]:
-    """Return ways to put a decision in other words; the last two leave out what was asked for."""
+def reply_variants(decision: str, percent: int) -> list[str]:
+    """Return other wordings of a reply; the last two lack a requested part."""
     return [
-        f"**Answer:** {decided}\n\n**Confidence level:** {percent / 100:g}",
-        f'```json\n{{"answer": "{decided}", "confidence": {percent / 100:g}}}\n```',
-        f"Let me think about the scoring rule.\n\nFinal answer: {decided}\n\nConfidence: about {percent}%",
-        f"Answer: {decided}\nConfidence: {percent} out of 100",
-        f"Answer: {decided}\nI am {percent}% confident.",
-        f"Answer: {decided}",
+        f"**Answer:** {decision}\n\n**Confidence level:** {percent / 100:g}",
+        f'```json\n{{"answer": "{decision}", "confidence": {percent / 100:g}}}\n```',
+        f"Let me think about the scoring rule.\n\nFinal answer: {decision}\n\nConfidence: about {percent}%",
+        f"Answer: {decision}\nConfidence: {percent} out of 100",
+        f"Answer: {decision}\nI am {percent}% confident.",
+        f"Answer: {decision}",
         REFUSAL,
     ]
 
 
 def respond(question: Question, request: StageRequest) -> Reply:
-    """Answer ``question``, or abstain, as the subject's policy has it for the confidence that it states."""
+    """Answer ``question`` or abstain, by the subject's policy for the confidence that it states."""
     penalty, subject, seed = penalty_of(request.condition), request.subject, request.seed
     decision = subject.decide(question.id, request.condition, seed)
     key = (seed, question.id, penalty)
     percent = report_confidence(decision.confidence, PERCENT, subject, *key)
-    reply, decided = _decided(question, subject, penalty, percent, correct=decision.correct, seed=seed)
-    otherwise = in_other_words(decided, percent)
-    return Reply(apply_sloppiness(reply, subject, *key, variants=otherwise), decision.confidence)
+    reply, variants = _replies(question, subject, penalty, percent, correct=decision.correct, seed=seed)
+    return Reply(apply_sloppiness(reply, subject, *key, variants=variants), decision.confidence)
 
 
-def _decided(
+def _replies(
     question: Question, subject: Subject, penalty: float, percent: int, *, correct: bool, seed: str
-) -> tuple[str, str]:
-    """Return the reply of a subject that states a confidence, and what it decides: an answer, or to abstain."""
+) -> tuple[str, list[str]]:
+    """Return the reply of a subject that states a confidence, and its other wordings."""
     if percent / 100 < subject.answering_threshold(penalty):
-        return f"{ABSTAIN}\nConfidence: {percent}%", ABSTAIN
+        return f"{ABSTAIN}\nConfidence: {percent}%", reply_variants(ABSTAIN, percent)
     chosen = answer(question, correct=correct, seed=seed)
-    return f"Answer: {chosen}\nConfidence: {percent}%", chosen
+    return f"Answer: {chosen}\nConfidence: {percent}%", reply_variants(chosen, percent)
 
 
 def true_values(subject: Subject, condition: str, *run: object) -> dict[str, float]:
-    """Return what a subject's measures under a penalty are in the long run, whatever the run.
+    """Return the expected measures of the subject under a penalty, in any run.
 
-    What is recalibrated has no such value, as it depends on the number of questions.
+    Measures of recalibrated confidence are left out, because they depend on the number of questions.
 
     Examples
     --------
@@ -95,8 +94,8 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
     question = Question("true", "true", "How many?", "number", "7")
     trials = []
     for (correct, percent), chance in report_distribution(subject, condition, PERCENT).items():
-        reply, decided = _decided(question, subject, penalty, percent, correct=correct, seed="0")
-        for text, probability in reply_probabilities(reply, subject, in_other_words(decided, percent)):
+        reply, variants = _replies(question, subject, penalty, percent, correct=correct, seed="0")
+        for text, probability in reply_probabilities(reply, subject, variants):
             trials.append((riskeval_trial(question, penalty, text), chance * probability))
     return expected_values([measure for measure in MEASURES if "recalibrated" not in measure.name], trials)
 
@@ -111,9 +110,9 @@ _GOLD = re.compile(r"^GOLD ANSWER:\n(.*)\n\nMODEL FINAL ANSWER:\n", re.MULTILINE
 
 
 def parse(role: SimulatedRole, prompt: str, seed: str) -> str:
-    """Return a simulated parser's JSON: what the rules find in the reply that the prompt quotes.
+    """Return a simulated parser's JSON: the reading by the rules of the reply that the prompt quotes.
 
-    A parser is not told what kind of answer is asked for: without options it takes the reply for a short text.
+    The prompt does not state the kind of answer: without options the parser assumes a short text.
     """
     if uniform(seed, prompt, "garbling") < role.garbling:
         return _GARBLED
@@ -135,32 +134,32 @@ def judge(role: SimulatedRole, prompt: str, seed: str) -> str:
     if options:
         answer = read_answer(answer, "choice", options).text
     kinds: tuple[Kind, ...] = ("choice",) if options else ("text", "number")
-    right = any(grade(answer, kind=kind, gold=keys[0], aliases=keys[1:]) == 1.0 for kind in kinds)
-    rate = role.false_wrong if right else role.false_right
-    errs = uniform(seed, prompt, "verdict") < rate
-    return json.dumps({"correct": right != errs, "normalized_model_answer": answer})
+    correct = any(grade(answer, kind=kind, gold=keys[0], aliases=keys[1:]) == 1.0 for kind in kinds)
+    error_rate = role.false_wrong if correct else role.false_right
+    errs = uniform(seed, prompt, "verdict") < error_rate
+    return json.dumps({"correct": correct != errs, "normalized_model_answer": answer})
 
 
 def _options(prompt: str) -> tuple[str, ...]:
-    """Return the options that a prompt lists."""
-    listed = _OPTIONS.search(prompt)
-    return tuple(_NEXT_OPTION.split(listed[1])) if listed else ()
+    """Return the options in a prompt."""
+    match = _OPTIONS.search(prompt)
+    return tuple(_NEXT_OPTION.split(match[1])) if match else ()
 
 
 SIMULATED_ROLES: tuple[RoleResponder, ...] = (
     (re.compile(re.escape(PARSER_SYSTEM)), parse),
     (re.compile(re.escape(JUDGE_SYSTEM)), judge),
 )
-"""Text by which prompts to a parser and to a judge are recognised, and how they are replied to."""
+"""Patterns of the prompts to a parser and to a judge, each with the function that replies."""
 
 
 def _risk_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
     """Return whether the subject answers under each penalty, by the confidence that it states."""
     replies = {}
-    for penalty, of_reply in zip(PENALTIES, draws, strict=True):
-        label = condition_of_penalty(penalty)
-        _, confidence = decide(subject, of_reply, label)
-        stated = simulated_reports(subject, confidence, PERCENT, of_reply) / PERCENT.width
+    for penalty, reply_draws in zip(PENALTIES, draws, strict=True):
+        label = condition_of(penalty)
+        _, confidence = decide(subject, reply_draws, label)
+        stated = simulated_reports(subject, confidence, PERCENT, reply_draws) / PERCENT.width
         replies[label] = (stated >= subject.answering_threshold(penalty)).astype(np.float64)
     return replies
 
@@ -172,7 +171,7 @@ def _risk_trials(replies: Columns, condition: str) -> Columns:
 
 def _all_penalties(condition: str) -> str:
     if condition != "all":
-        raise ValueError(f"condition {condition!r}: the slope is over all penalties; leave it out")
+        raise ValueError(f"condition {condition!r}: the slope is over all penalties; leave the condition out")
     return condition
 
 
