@@ -1,4 +1,4 @@
-"""Tables of measures and of differences that print in a terminal and in a notebook, and draw themselves."""
+"""The results of ``summary`` and ``compare``: tables that print in a terminal or a notebook and can be plotted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def grouped(trials: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[tuple[str, ...], NDArray[np.int64]]]:
-    """Yield the labels of each group and the positions of its trials, in the order of the numbers in the labels."""
+    """Yield the labels of each group and the positions of its trials, in natural order of the labels."""
     if not by:
         yield (), np.arange(len(trials))
         return
@@ -30,8 +30,8 @@ def grouped(trials: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[tuple[str
         yield tuple(map(str, key)), rows.index.to_numpy()
 
 
-def _axes(width: float, height: float) -> Axes:
-    """Return the axes of a new figure of some inches."""
+def _new_axes(width: float, height: float) -> Axes:
+    """Return the axes of a new figure with a size in inches."""
     from matplotlib import pyplot
 
     return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
@@ -44,9 +44,9 @@ class Table:
     Attributes
     ----------
     frame : DataFrame
-        The numbers, one row each.
+        The numbers.
     by : tuple of str
-        Names of its columns that say which trials a row is about.
+        Names of the columns of ``frame`` that hold the labels of the groups.
     level : float
         Nominal coverage of the intervals.
     """
@@ -56,7 +56,7 @@ class Table:
     level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the numbers as a table of pandas, a copy."""
+        """Return a copy of the numbers as a DataFrame."""
         return self.frame.copy()
 
     def __repr__(self) -> str:
@@ -72,13 +72,13 @@ class Table:
         return str(self._printed().to_html(index=False, border=0))
 
     def _printed(self) -> pd.DataFrame:
-        """Return what is shown of each row: names that vary, the numbers in words, and reasons if there are any."""
+        """Return the printed cells: labels that vary, formatted numbers, and reasons if there are any."""
         cells = pd.DataFrame([self._cells(row) for _, row in self.frame.iterrows()])
         reasons = ["reason"] if self.frame["reason"].any() else []
-        return pd.concat([self.frame[self._told()], cells, self.frame[reasons]], axis=1)
+        return pd.concat([self.frame[self._varying()], cells, self.frame[reasons]], axis=1)
 
-    def _told(self) -> list[str]:
-        """Return the names of what groups the rows, without those that are the same in all."""
+    def _varying(self) -> list[str]:
+        """Return the columns of labels that differ between rows."""
         return [name for name in self.by if self.frame[name].nunique() > 1]
 
     def _cells(self, row: pd.Series[Any]) -> dict[str, str]:
@@ -90,13 +90,13 @@ class Table:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Summary(Table):
-    """The measures of some answers: what :func:`summary` returns.
+    """The measures returned by :func:`summary`.
 
     Attributes
     ----------
     frame : DataFrame
-        Columns ``measure``, ``value``, ``low``, ``high``, ``n`` (trials that have what the measure needs), ``reason``
-        (why a value or an interval is missing), after those of ``by``.
+        The columns of ``by``, then ``measure``, ``value``, ``low``, ``high``, ``n`` (trials without missing values that
+        the measure needs) and ``reason`` (why a value or an interval is missing).
     trials : DataFrame
         The trials, with the columns of ``by``, ``question_id``, ``source``, ``correct`` and ``confidence``.
     """
@@ -112,65 +112,64 @@ class Summary(Table):
         }
 
     def plot(self, ax: Axes | None = None, *, bins: int = 10) -> Axes:
-        """Draw the reliability curve of each group: the share right against confidence, with its intervals.
+        """Draw the reliability curve of each group: accuracy against confidence, with intervals.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Where to draw; by default on axes of a new figure.
+            Axes to draw on; by default those of a new figure.
         bins : int, default 10
             Number of bins of equal width.
 
         Returns
         -------
         matplotlib.axes.Axes
-            A curve below the dashed diagonal is overconfident. Lines are Wilson intervals.
+            The axes. A curve below the dashed diagonal is overconfident. Lines are Wilson intervals.
 
         Examples
         --------
         >>> from confidence_tasks import summary
         >>> ax = summary([1, 1, 0, 1], [0.9, 0.8, 0.7, 0.6]).plot()
         >>> ax.get_xlabel(), ax.get_ylabel()
-        ('confidence', 'share right')
+        ('confidence', 'accuracy')
         """
+        varying = self._varying()
         groups = {
-            ", ".join(text for key, text in zip(self.by, label, strict=True) if key in self._told()): rows
-            for label, rows in grouped(self.trials, self.by)
+            ", ".join(text for name, text in zip(self.by, labels, strict=True) if name in varying): rows
+            for labels, rows in grouped(self.trials, self.by)
         }
-        own = ax is None
-        ax = ax or _axes(4.4 + 0.08 * max(map(len, groups)), max(4.0, 0.25 * len(groups)))
+        is_new = ax is None
+        ax = ax or _new_axes(4.4 + 0.08 * max(map(len, groups)), max(4.0, 0.25 * len(groups)))
         ax.plot([0, 1], [0, 1], color=Colour.MUTED, linewidth=0.8, linestyle="--")
         for i, (name, rows) in enumerate(groups.items()):
-            its = self.trials.iloc[rows]
-            numbers = pd.factorize(its["source"] + "\x1f" + its["question_id"])[0]
-            correct, confidence, questions = complete(its["correct"], its["confidence"], numbers)
+            trials = self.trials.iloc[rows]
+            question = trials.groupby(["source", "question_id"]).ngroup()
+            correct, confidence, questions = complete(trials["correct"], trials["confidence"], question)
             if not len(correct):
                 continue
             curve = reliability_curve(correct, confidence, bins=bins, questions=questions, level=self.level)
-            some = curve.count > 0
-            x, y = curve.confidence[some], curve.accuracy[some]
+            nonempty = curve.count > 0
+            x, y = curve.confidence[nonempty], curve.accuracy[nonempty]
             colour, marker = series(i)
-            ax.vlines(x, curve.accuracy_low[some], curve.accuracy_high[some], color=colour, alpha=0.6)
+            ax.vlines(x, curve.accuracy_low[nonempty], curve.accuracy_high[nonempty], color=colour, alpha=0.6)
             ax.plot(x, y, color=colour, marker=marker, markersize=4, linewidth=1.0, label=name)
-        if len(groups) > 1 and own:
+        if len(groups) > 1 and is_new:
             ax.figure.legend(frameon=False, loc="outside right center")
         elif len(groups) > 1:
             ax.legend(frameon=False)
-        ax.set(
-            xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="confidence", ylabel="share right", aspect="equal"
-        )
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="confidence", ylabel="accuracy", aspect="equal")
         return ax
 
 
 class Differences(Table):
-    """The measures of A and B beside their differences: what :func:`compare` returns.
+    """The measures of A and B and their differences, returned by :func:`compare`.
 
     Attributes
     ----------
     frame : DataFrame
-        Columns ``measure``, ``a``, ``b``, ``difference`` (A minus B), ``low``, ``high``, ``p_value`` (from the same
-        pivot as the interval), ``p_adjusted`` (Holm, over the groups within each measure), ``n`` (questions) and
-        ``reason``, after those of ``by``.
+        The columns of ``by``, then ``measure``, ``a``, ``b``, ``difference`` (A minus B), ``low``, ``high``,
+        ``p_value`` (from the same pivot as the interval), ``p_adjusted`` (Holm, over the groups within each measure),
+        ``n`` (questions) and ``reason`` (why a value or an interval is missing).
     """
 
     def _cells(self, row: pd.Series[Any]) -> dict[str, str]:
@@ -185,33 +184,33 @@ class Differences(Table):
         }
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw each difference with its interval; M-ratio, which has another unit, only where it is alone.
+        """Draw each difference with its interval; M-ratio, which has another unit, only if no other measure is drawn.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Where to draw; by default on axes of a new figure.
+            Axes to draw on; by default those of a new figure.
 
         Returns
         -------
         matplotlib.axes.Axes
-            An interval that leaves out the dashed line at 0 tells A and B apart.
+            The axes. A and B differ significantly where the interval excludes the dashed line at 0.
         """
         shown = self.frame[self.frame["low"].notna()]
-        shares = shown[shown["measure"] != "mratio"]
-        shown = shown if shares.empty else shares
-        told = self._told()
+        without_mratio = shown[shown["measure"] != "mratio"]
+        shown = shown if without_mratio.empty else without_mratio
+        varying = self._varying()
         names = [
-            ", ".join([measure_label(row["measure"]), *(str(row[key]) for key in told)])
+            ", ".join([measure_label(row["measure"]), *(str(row[name]) for name in varying)])
             for row in shown.to_dict("records")
         ]
-        ax = ax or _axes(5.0, 0.8 + 0.3 * len(names))
-        places = range(len(names))
+        ax = ax or _new_axes(5.0, 0.8 + 0.3 * len(names))
+        positions = range(len(names))
         colour, _ = series(0)
         ax.axvline(0.0, color=Colour.MUTED, linewidth=0.8, linestyle="--")
-        ax.hlines(places, shown["low"], shown["high"], color=colour, alpha=0.6)
-        ax.plot(shown["difference"], places, "o", color=colour, markersize=4)
-        ax.set(yticks=list(places), xlabel="A − B")
+        ax.hlines(positions, shown["low"], shown["high"], color=colour, alpha=0.6)
+        ax.plot(shown["difference"], positions, "o", color=colour, markersize=4)
+        ax.set(yticks=list(positions), xlabel="A − B")
         ax.set_yticklabels(names)
         ax.invert_yaxis()
         return ax

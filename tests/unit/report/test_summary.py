@@ -238,11 +238,11 @@ def test_what_cannot_be_computed_has_a_reason(
         (
             ("right", "sure"),
             {},
-            "correct='right': give one value a trial, or the table that has this column as data=",
+            "correct='right': give one value per trial, or the table that has this column as data=",
         ),
         (([0.9, 0.2], [True, False]), {}, "confidence holds True and False, .*: give correct first"),
-        (([1, 0], [0.9, 0.2]), {"by": "domain"}, "by='domain': give one value a trial, or the table"),
-        (([1, 0], [0.9, 0.2]), {"questions": "id"}, "questions='id': give one value a trial, or the table"),
+        (([1, 0], [0.9, 0.2]), {"by": "domain"}, "by='domain': give one value per trial, or the table"),
+        (([1, 0], [0.9, 0.2]), {"questions": "id"}, "questions='id': give one value per trial, or the table"),
         (([1, 0], [0.9, 0.2]), {"by": ["a", None]}, "lacks a value at trial 1: drop such trials or"),
         (([1, 0], [0.9, 0.2]), {"level": "95%"}, "got '95%': 95% is 0.95"),
         (
@@ -252,25 +252,25 @@ def test_what_cannot_be_computed_has_a_reason(
         ),
         (([1, 0], [0.9, 0.2]), {"seed": None}, "seed must be a whole number from 0 up, got None"),
         (([1, 0], [0.9, 0.2]), {"measures": "ECE"}, "no measure 'ECE'; did you mean 'ece'"),
-        (({"correct": 1, "confidence": 0.5},), {}, "a mapping holds columns of one length"),
+        (({"correct": 1, "confidence": 0.5},), {}, "a mapping must hold columns of equal length"),
         (
             (pd.DataFrame({"correct": [1], "sure": [0.9]}),),
             {},
-            "confidence='confidence' is no column; there are correct, sure",
+            "confidence='confidence' is not a column; there are correct, sure",
         ),
-        (([1, 0], [0.9, -0.2]), {}, "confidence must lie in .0, 1., and trial 1 has -0.2"),
+        (([1, 0], [0.9, -0.2]), {}, "confidence must lie in .0, 1., but trial 1 has -0.2"),
         (([1, 0], [0.9, math.inf]), {}, "confidence must lie in"),
-        ((["A", "B"], [0.9, 0.2]), {}, "correct holds 'A', which is a text: give 1 for right"),
-        (([1, 0], ["85%", "20%"]), {}, "confidence holds '85%', which is a text"),
-        (([2, 0], [0.9, 0.2]), {}, "correct must lie in .0, 1., and trial 0 has 2"),
-        (([1, 0], [[0.9, 0.1], [0.2, 0.8]]), {}, "give one number a trial"),
-        (([1, 0],), {}, "give confidence beside correct"),
-        ((), {}, "give confidence beside correct"),
+        ((["A", "B"], [0.9, 0.2]), {}, "correct holds the text 'A': give 1 for right"),
+        (([1, 0], ["85%", "20%"]), {}, "confidence holds the text '85%'"),
+        (([2, 0], [0.9, 0.2]), {}, "correct must lie in .0, 1., but trial 0 has 2"),
+        (([1, 0], [[0.9, 0.1], [0.2, 0.8]]), {}, "give one number per trial"),
+        (([1, 0],), {}, "give confidence with correct"),
+        ((), {}, "give confidence with correct"),
         (([1, 0], [0.9, 0.2]), {"by": ["a"]}, "group has 1 values for 2 trials"),
         (([1, 0], [0.9, 0.2]), {"questions": ["a", None]}, "questions lacks a value at trial 1"),
         (([1, 0], [0.9, 0.2]), {"level": 95}, "95% is 0.95"),
         (([1, 0], [0.9, 0.2]), {"measures": ["auc"]}, "no measure 'auc'; did you mean 'auroc'"),
-        ((pd.DataFrame({"right": [1], "confidence": [0.9]}),), {}, "correct='correct' is no column"),
+        ((pd.DataFrame({"right": [1], "confidence": [0.9]}),), {}, "correct='correct' is not a column"),
         (
             (pd.DataFrame({"correct": [1], "confidence": [0.9], "model": "m"}),),
             {"by": "modle"},
@@ -321,17 +321,17 @@ def test_a_difference_turned_round_is_its_opposite() -> None:
 @pytest.mark.parametrize(
     ("sides", "options", "message"),
     [
-        (("a.eval", ([1], [0.5])), {}, "a is logs and b arrays: give two of a kind"),
+        (("a.eval", ([1], [0.5])), {}, "a is logs and b is arrays: give two of the same kind"),
         (([1, 0, 1], [0.5]), {}, "give a and b as .correct, confidence."),
-        ((([1], [0.5]), ([0], [0.5])), {"questions": (["x"], ["y"])}, "no question that both were asked"),
+        ((([1], [0.5]), ([0], [0.5])), {"questions": (["x"], ["y"])}, "a and b share no question"),
         ((([1], [0.5]), ([], [])), {}, "a or b has no trials"),
         (
             (([1], [0.5]), ([0], [0.5])),
             {"by": "domain"},
             "by names columns of tables or logs, .* give two tables",
         ),
-        (({"right": [1]}, {"right": [0]}), {}, "correct='correct' is no column; there are right"),
-        ((([1], [0.5]), ([0], [0.5])), {"models": ("m", None)}, "models are chosen of logs"),
+        (({"right": [1]}, {"right": [0]}), {}, "correct='correct' is not a column; there are right"),
+        ((([1], [0.5]), ([0], [0.5])), {"models": ("m", None)}, "models selects models of logs"),
     ],
 )
 def test_bad_comparisons_are_refused_with_the_fix(sides: tuple, options: dict, message: str) -> None:
@@ -376,7 +376,7 @@ def test_logs_without_a_question_in_common_say_what_each_lacks() -> None:
 
 @pytest.mark.parametrize("given", [{"correct": [1]}, pd.DataFrame({"correct": [1]})])
 def test_metrics_are_of_logs_and_a_table_is_sent_to_the_summary(given: object) -> None:
-    with pytest.raises(ValueError, match="of a table, `summary` has the measures"):
+    with pytest.raises(ValueError, match="for a table, `summary` computes the measures"):
         metrics(given)
 
 
