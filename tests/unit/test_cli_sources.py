@@ -73,7 +73,7 @@ def test_fetch_says_where_copies_are(monkeypatch, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("fetch", "lifeeval", "mmul"), "Did you mean 'mmlu'?"),
+        (("fetch", "lifeeval", "mmul"), "did you mean 'mmlu'?"),
         (("fetch",), "Missing argument"),
         (("verify", "nothing"), "unknown source 'nothing'"),
         (("--mirror", "/nonexistent/folder"), "no such folder"),

@@ -1,1 +1,1 @@
-"""Readers of replies that several studies share."""
+"""Readers of replies, shared by several studies."""

@@ -1,7 +1,7 @@
-"""Reading an answer of a given kind from the text that states it: a lettered option, a number, yes or no, a short text.
+"""Reading of an answer from a text: a lettered option, a number, yes or no, or a short text.
 
-What is read is what the text claims, never whether it is right; a short text is kept literally. Each kind has a table
-of plain forms and one of lenient rules, tried in order; the first that recognises a claim decides.
+A reader returns what the text claims, and never judges whether the claim is right. Each kind of answer has tables of
+plain and of lenient rules. The rules are tried in order, and the first one that recognises a claim decides.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from confidence_tasks.reading.cleaning import (
     fold,
     is_placeholder,
     last_box,
-    literal,
+    strip_wrapping,
     unwrap,
 )
 from confidence_tasks.reading.numbers import canonical, read_number
@@ -32,14 +32,14 @@ SPAN = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer as read.
+    """An answer that was read.
 
     Attributes
     ----------
     text : str
-        Canonical form: a letter, a decimal number, ``yes`` or ``no``, or the text; empty when there is none.
+        Canonical form: a letter, a decimal number, ``yes`` or ``no``, or the text; empty if there is no answer.
     rules : tuple of str
-        The lenient rules used, or why there is no answer; empty for a plain answer.
+        Names of the lenient rules that were needed, or of the reason why there is no answer; empty for a plain answer.
     """
 
     text: str
@@ -84,7 +84,7 @@ REFUSALS: Mapping[str, re.Pattern[str]] = {
 
 
 def is_refusal(text: str) -> bool:
-    """Return whether a text declines to answer. Ask only where no answer was found: many a reply apologises first.
+    """Return True if a text declines to answer. Call it only if no answer was found: some replies apologise first.
 
     Examples
     --------
@@ -108,7 +108,7 @@ _LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 _LEAD_IN_TO_TEXT = re.compile(rf"\W{{0,4}}{ANNOUNCEMENT}(?:\s{ANNOUNCEMENT})?\s?:?\s", re.IGNORECASE)
-"""``It is`` may be the beginning of a text, as in the title of a book, but never of an answer of another kind."""
+"""Without ``It is``, with which a text may begin, such as the title of a book, but no other kind of answer."""
 
 _OPENS = r"[ \t]{0,4}(?:(?:oh|hmm|no|but|sorry)\b,?\s)?(?:wait|actually|correction|scratch that|on second thoughts?)\b"
 _TAKES_BACK = re.compile(rf"(?:\A|[.!?,;:)-]\s{{1,4}}){_OPENS}", re.IGNORECASE)
@@ -116,7 +116,7 @@ _LINE_TAKES_BACK = re.compile(rf"^{_OPENS}", re.IGNORECASE | re.MULTILINE)
 
 
 def takes_back(text: str) -> bool:
-    r"""Return whether a line of what follows an answer opens with words that may take the answer back.
+    r"""Return True if a line of the text after an answer begins with words that may withdraw the answer.
 
     Examples
     --------
@@ -131,10 +131,10 @@ def takes_back(text: str) -> bool:
 Options = tuple[str, ...]
 Claims = tuple[str, ...]
 ClaimRules = Mapping[str, Callable[[str, Options], Claims]]
-"""Rules in the order in which they are tried, by name.
+"""Rules by name, in the order in which they are tried.
 
-Each goes from a text and the options to the different canonical answers that the text claims; none when it does not
-apply.
+A rule takes a text and the options, and returns the different canonical answers that the text claims. It returns none
+if it does not apply.
 """
 
 _LOOKALIKES = str.maketrans("АВСЕΑΒΕΗΙ", "ABCEABEHI")
@@ -150,7 +150,7 @@ _SEVERAL_LETTERS = re.compile(
     rf"(?:[Bb]oth|[Ee]ither)?\s?(\(?[A-Z]\)?(?:{_JOINED}\(?[A-Z]\)?){{1,8}})(?:\W{{0,4}}|\s(?:are|both|could|may|might)\b.*|[,;.(].*)",
     re.DOTALL,
 )
-# In brackets or after `option`; and a capital in a sentence, not the words A and I.
+# A letter in brackets or after `option`, and a capital letter in a sentence other than the words A and I.
 _MARKED_LETTER = re.compile(
     r"\b(?:[Oo]ption|[Cc]hoice|[Ll]etter|[Aa]nswer(?:\sis)?)\s{1,4}[\"'(\[]?([A-Za-z])(?![\w'])|\(([A-Za-z])\)|\b([A-Z])\)"
 )
@@ -165,7 +165,7 @@ _NEGATIONS = frozenset(
     ("not", "no", "never", "neither", "nor", "cannot", "can't", "isn't", "wasn't", "aren't", "doesn't", "don't")
 )
 # fmt: on
-_DENIALS = _NEGATIONS - {"no"}  # "no, it is London" denies nothing of London
+_DENIALS = _NEGATIONS - {"no"}  # "no, it is London" does not deny London
 _NEGATED = re.compile(r"(?:\bnot|n't|\bneither|\bnor|\bcannot\sbe)\s(?:option\s)?\W?\Z", re.IGNORECASE)
 _TOKEN = re.compile(r"[-+]?\d[\d.,]*\d%?|[-+]?\d%?|[^\W_]+(?:['.-][^\W_]+)*|[^\w\s.,;:!?'\"()\[\]{}]")
 
@@ -175,7 +175,7 @@ _REJECTED = re.compile(
 )
 """Words after a letter that reject its option."""
 _LETTERED = re.compile(r"\(?A[).:]")
-"""A letter that is not an article."""
+"""A letter A that is not an article."""
 
 
 def _tokens(text: str) -> tuple[str, ...]:
@@ -192,50 +192,50 @@ def _content(tokens: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Forms:
-    """An option in the forms in which a reply may state it."""
+    """The forms of an option in which a reply may state it: as shown, as tokens, and without function words."""
 
     shown: str
     tokens: tuple[str, ...]
     content: tuple[str, ...]
 
 
-def _shown(text: str) -> str:
-    """Return a text as it looks, whatever its spaces and its typography."""
+def _normalise_spaces(text: str) -> str:
+    """Return a text with plain typography, single spaces and no full stop at the end."""
     return " ".join(fold(text).split()).rstrip(".")
 
 
-def _forms_of(text: str) -> _Forms:
+def _option_form_of(text: str) -> _Forms:
     tokens = _tokens(clean_value(text)[0])
-    return _Forms(_shown(text), tokens, _content(tokens))
+    return _Forms(_normalise_spaces(text), tokens, _content(tokens))
 
 
 @lru_cache(maxsize=512)
 def _option_forms(options: Options) -> tuple[_Forms, ...]:
-    return tuple(_forms_of(option) for option in options[: len(LETTERS)])
+    return tuple(_option_form_of(option) for option in options[: len(LETTERS)])
 
 
 def _valid(letters: Iterable[str | None], options: Options) -> Claims:
-    """Return the different letters among those given that an option has."""
+    """Return those of the letters that belong to an option, in upper case and without repetitions."""
     upper = (letter.upper() for letter in letters if letter)
     return tuple(dict.fromkeys(letter for letter in upper if letter in LETTERS[: len(options)]))
 
 
 def _where(options: Options, test: Callable[[_Forms], bool]) -> Claims:
-    """Return the letters of the options that pass a test."""
+    """Return the letters of the options for which ``test`` is true."""
     return tuple(
         letter for letter, forms in zip(LETTERS, _option_forms(options), strict=False) if test(forms)
     )
 
 
 def _letter(value: str, options: Options) -> Claims:
-    """Read a letter alone: `B`, `B)`, `(B)`, `B.`."""
+    """Read a single letter: `B`, `B)`, `(B)`, `B.`."""
     match = _LETTER_ALONE.fullmatch(value)
     return _valid((match[1],), options) if match else ()
 
 
 def _shown_text(value: str, options: Options) -> Claims:
-    """Read the text of an option as shown."""
-    shown = _shown(value)
+    """Read the text of an option exactly as shown."""
+    shown = _normalise_spaces(value)
     return _where(options, lambda option: option.shown == shown)
 
 
@@ -249,8 +249,8 @@ def _letter_and_shown_text(value: str, options: Options) -> Claims:
 
 
 def _same_text(value: str, options: Options) -> Claims:
-    """Read the text of an option but for case, punctuation and function words."""
-    forms = _forms_of(value)
+    """Read the text of an option, regardless of case, punctuation and function words."""
+    forms = _option_form_of(value)
     return (
         _where(options, lambda option: option.shown.casefold() == forms.shown.casefold())
         or _where(options, lambda option: option.tokens == forms.tokens)
@@ -259,7 +259,7 @@ def _same_text(value: str, options: Options) -> Claims:
 
 
 def _several_letters(value: str, options: Options) -> Claims:
-    """Read a list of letters, which claims two options."""
+    """Read a list of letters, which claims several options."""
     match = _SEVERAL_LETTERS.fullmatch(value)
     letters = re.findall(r"(?<![A-Za-z])[A-Z](?![A-Za-z])", match[1]) if match else []
     claims = _valid(letters, options)
@@ -267,7 +267,7 @@ def _several_letters(value: str, options: Options) -> Claims:
 
 
 def _opens_with_option(value: str, options: Options) -> Claims:
-    """Find an option whose text opens the value and itself begins with a letter, such as ``E. coli``."""
+    """Read the text of an option at the beginning of the value, such as ``E. coli``, which begins with a letter."""
     words = _tokens(value)
     return _where(
         options, lambda option: len(option.tokens) > 1 and words[: len(option.tokens)] == option.tokens
@@ -275,7 +275,7 @@ def _opens_with_option(value: str, options: Options) -> Claims:
 
 
 def _letter_first(value: str, options: Options) -> Claims:
-    """Read a letter and what follows it; where that is another option's text, both are claimed."""
+    """Read a letter at the beginning; if the text of another option follows, both options are claimed."""
     match = _LETTER_FIRST.fullmatch(value)
     if match is not None:
         letter = _valid((match[1],), options)
@@ -291,21 +291,21 @@ def _letter_first(value: str, options: Options) -> Claims:
 
 
 def _unless_negated(pattern: re.Pattern[str]) -> Callable[[str, Options], Claims]:
-    """Make the rule that reads the letters of a pattern with no negation before them, and no rejection after them."""
+    """Make a rule that reads the letters which a pattern matches, without those negated before or rejected after."""
 
     def rule(value: str, options: Options) -> Claims:
-        found = (
+        matches = (
             match
             for match in pattern.finditer(value)
             if not (_NEGATED.search(value, 0, match.start()) or _REJECTED.match(value, match.end()))
         )
-        return _valid((letter for match in found for letter in match.groups()), options)
+        return _valid((letter for match in matches for letter in match.groups()), options)
 
     return rule
 
 
 def _occurrences(words: tuple[str, ...], phrase: tuple[str, ...]) -> list[tuple[int, int]]:
-    """Return where a phrase stands in a text, unless it is negated there."""
+    """Return the start and the end of each occurrence of a phrase that is not negated."""
     size = len(phrase)
     return [
         (start, start + size)
@@ -317,7 +317,7 @@ def _occurrences(words: tuple[str, ...], phrase: tuple[str, ...]) -> list[tuple[
 
 
 def _text_within(value: str, options: Options) -> Claims:
-    """Find options that the value mentions; one that is only part of another mentioned one does not count."""
+    """Read the options that the value mentions, without mentions that are part of a longer one."""
     words = _tokens(value)
     spans = [
         (letter, span)
@@ -338,13 +338,13 @@ PLAIN_CHOICES: ClaimRules = {
     "letter_and_text": _letter_and_shown_text,
     "shown_text": _shown_text,
 }
-"""Forms of an answer that follow the prompt to the letter."""
+"""Forms of an answer that the prompt asks for."""
 
 WHOLE_CHOICES: ClaimRules = {
     "lower_case_letter": lambda value, options: _letter(value.translate(_LOOKALIKES).upper(), options),
     "option_text": _same_text,
 }
-"""Other forms that hold an option and nothing else; a small letter may be a Greek or Cyrillic look-alike."""
+"""Other forms that contain an option and nothing else. A letter may be lower-case, or look alike in another script."""
 
 LENIENT_CHOICES: ClaimRules = {
     "several_letters": _several_letters,
@@ -377,7 +377,7 @@ _POLAR_SENTENCE = re.compile(
 
 
 def _plain_word(value: str, options: Options) -> Claims:
-    """Read `Yes`, `No`, `True` or `False` alone."""
+    """Read a single `Yes`, `No`, `True` or `False`."""
     word = value.removesuffix(".")
     return (_POLARITY[word.lower()],) if word in {"Yes", "No", "True", "False"} else ()
 
@@ -390,7 +390,7 @@ def _leading_word(value: str, options: Options) -> Claims:
 
 
 def _polar_sentence(value: str, options: Options) -> Claims:
-    """Read that it is, or is not, true or false."""
+    """Read a sentence such as `it is not true`."""
     match = _POLAR_SENTENCE.fullmatch(value)
     word = _POLARITY[match[2].lower()] if match else ""
     return ((_OPPOSITE[word] if match[1] else word),) if match else ()
@@ -408,25 +408,25 @@ def _plain_number(value: str, options: Options) -> Claims:
 
 
 def _alternatives(value: str, options: Options) -> Claims:
-    """Read two numbers joined by `or`, which are two claims."""
+    """Read two numbers joined by `or`, which claim two answers."""
     match = _ALTERNATIVES.search(value)
     return (match[1], match[2]) if match else ()
 
 
 def _stated_number(value: str, options: Options) -> Claims:
-    """Read the number that a text gives, see `read_number`."""
+    """Read the number that a text states, see `read_number`."""
     number = None if is_refusal(value) else read_number(value)
     return () if number is None else (canonical(number.value),)
 
 
 def _plain_text(value: str, options: Options) -> Claims:
     """Read any text without mark-up."""
-    marked = value != literal(value) or last_box(value)
+    marked = value != strip_wrapping(value) or last_box(value)
     return () if marked or _LEAD_IN_TO_TEXT.match(value) else _short_text(value, options)
 
 
 def _short_text(value: str, options: Options) -> Claims:
-    """Read what is left of a text without mark-up."""
+    """Read a text whose mark-up was removed."""
     text = " ".join(value.split())
     text = text.removesuffix(".") if "." not in text.rpartition(" ")[2][:-1] else text
     return (text,) if any(map(str.isalnum, text)) and not is_refusal(text) else ()
@@ -438,17 +438,20 @@ class Forms:
 
     Attributes
     ----------
-    plain, whole, lenient : mapping of str to callable
-        Forms that need no interpretation; forms of a whole text, tried before words that lead in, such as ``It is``,
-        are taken off; lenient forms of what is left.
+    plain : mapping of str to callable
+        Rules for the forms that the prompt asks for.
+    whole : mapping of str to callable
+        Rules for the whole text, before introductory words such as ``It is`` are removed.
+    lenient : mapping of str to callable
+        Rules for the rest of the text.
     lead_in : Pattern
-        The words to take off.
+        The introductory words.
     cleaning : mapping of str to callable
-        What takes off the mark-up.
+        Rules that remove mark-up.
     unwrap : callable
-        What takes off the quotes behind words that lead in.
+        Removes quotation marks around the text after the introductory words.
     taken_back : bool
-        Whether no claim is read where the text may take it back; a short text is kept as it is.
+        Whether words that may withdraw the claim make it unreadable. For short texts they do not.
     """
 
     plain: ClaimRules
@@ -474,7 +477,7 @@ FORMS: dict[Kind, Forms] = {
         {"bare_text": _short_text},
         _LEAD_IN_TO_TEXT,
         LITERAL_CLEANING,
-        literal,
+        strip_wrapping,
         taken_back=False,
     ),
 }
@@ -483,7 +486,7 @@ FORMS: dict[Kind, Forms] = {
 
 
 def _first_claim(value: str, options: Options, rules: ClaimRules) -> tuple[str, Claims]:
-    """Return the name of the first rule that recognises a claim, and what it recognises."""
+    """Return the name and the claims of the first rule that recognises a claim."""
     for name, rule in rules.items():
         if claims := rule(value, options):
             return name, claims
@@ -491,7 +494,7 @@ def _first_claim(value: str, options: Options, rules: ClaimRules) -> tuple[str, 
 
 
 def _lenient_claim(value: str, options: Options, forms: Forms) -> tuple[tuple[str, ...], Claims]:
-    """Return what a text claims once mark-up and the words that lead in are off, and the rules that it took."""
+    """Remove mark-up and introductory words, and return the rules that were needed and the claims."""
     boxed = last_box(value)
     value, used = apply_rules(forms.cleaning, boxed or value)
     used = ("box", *used) if boxed else used
@@ -511,9 +514,9 @@ def _lenient_claim(value: str, options: Options, forms: Forms) -> tuple[tuple[st
 
 
 def stated_sentence(value: str, end: re.Pattern[str], kind: Kind, choices: Sequence[str]) -> str:
-    r"""Return what a text states first: an option as shown, whatever stops are in it, else the first sentence.
+    r"""Return the first sentence of a text, or the whole text if it is an option that contains full stops.
 
-    A text that takes back what it states is returned whole, so that nothing is read from it.
+    A text that withdraws its statement is returned whole, so that no answer is read from it.
 
     Examples
     --------
@@ -529,10 +532,21 @@ def stated_sentence(value: str, end: re.Pattern[str], kind: Kind, choices: Seque
 
 
 def read_answer(value: str, kind: Kind, choices: Sequence[str] = ()) -> Answer:
-    r"""Read the answer that a short text, such as what follows ``Answer:``, states.
+    r"""Read the answer that a short text states, such as the text after ``Answer:``.
 
-    The first `SPAN` characters of ``value`` are read; ``choices`` are the options in the order shown. The answer's text
-    is empty when nothing, or more than one thing, is claimed; its rules then say why.
+    Parameters
+    ----------
+    value : str
+        The text, of which the first `SPAN` characters are read.
+    kind : {"choice", "number", "text", "boolean"}
+        Kind of the answer.
+    choices : sequence of str
+        The options in the order shown.
+
+    Returns
+    -------
+    Answer
+        Its text is empty if the value claims no answer or more than one; its rules then name the reason.
 
     Examples
     --------

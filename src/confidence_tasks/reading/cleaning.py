@@ -1,6 +1,6 @@
-"""Clearing away what surrounds a reply: thoughts, chat tokens, typography and markup. Shared by every reader.
+"""Cleaning of replies: removal of thoughts, chat tokens, typography and mark-up.
 
-Each rule of `CLEANING` is a total function from text to text whose time is linear in the length of the text.
+Each rule of `CLEANING` maps any text to a text, in time that is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from functools import lru_cache
 from typing import TypeVar
 
 Rules = Mapping[str, Callable[[str], str]]
-"""Rules from text to text, in order of use, by the name with which a reading is marked."""
+"""Functions from text to text, in the order in which they are applied, by the name that a reading records."""
 
 HEAD, TAIL = 5_000, 15_000
-"""Numbers of characters at the two ends of a reply that are read; what lies between them is not."""
+"""Numbers of characters at the beginning and at the end of a reply that are read."""
 
 
 # Thoughts and chat tokens ---------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ _END_OF_TURN = re.compile(
 
 
 def strip_thoughts(text: str) -> str:
-    """Drop ``<think>...</think>`` and its relatives; a thought that never ends takes the rest of the text with it."""
+    """Remove thoughts: ``<think>...</think>`` and similar tags. A thought that is not closed ends with the text."""
     if "<|channel|>" in text:
         final = list(_FINAL_CHANNEL.finditer(text))
         return text[final[-1].end() :] if final else ""
@@ -45,7 +45,7 @@ def strip_thoughts(text: str) -> str:
     for tag in _THOUGHT_TAG.finditer(text):
         closes = bool(tag[1] or tag[2])
         if closes and not inside:
-            kept.clear()  # the opening tag belonged to the prompt: all before is thought
+            kept.clear()  # the opening tag belongs to the prompt: the text so far is a thought
         elif not closes and not inside:
             kept.append(text[start : tag.start()])
         inside, start = not closes, tag.end()
@@ -55,7 +55,7 @@ def strip_thoughts(text: str) -> str:
 
 
 def strip_chat_tokens(text: str) -> str:
-    """Drop the special tokens before the reply, and everything from the end of the model's turn on."""
+    """Remove the special tokens before the reply, and all text after the end of the model's turn."""
     leading = _LEADING_TOKENS.match(text)
     text = text[leading.end() :] if leading else text
     end = _END_OF_TURN.search(text)
@@ -69,32 +69,32 @@ _NEXT_TURN = re.compile(
 )
 _MAX_TURNS = 20
 
-Read = TypeVar("Read")
+Result = TypeVar("Result")
 
 
 def read_first_turn(
-    text: str, read: Callable[[str], Read], says_something: Callable[[Read], object]
-) -> tuple[Read, bool]:
-    """Read the first of a reply's turns that says anything, else the last; and whether others follow.
+    text: str, read: Callable[[str], Result], has_content: Callable[[Result], object]
+) -> tuple[Result, bool]:
+    """Return what is read from the first turn with any content, or else from the last, and whether turns follow it.
 
-    Where a model goes on with a question of its own making, a turn begins.
+    A turn begins where a model continues with a question that it made up.
     """
     *earlier, last = _NEXT_TURN.split(text, maxsplit=_MAX_TURNS)
     for turn in earlier:
-        found = read(turn)
-        if says_something(found):
-            return found, True
+        result = read(turn)
+        if has_content(result):
+            return result, True
     return read(last), False
 
 
-def bounded(reply: str) -> str:
-    """Return the first `HEAD` and the last `TAIL` characters of a longer reply, with an ellipsis between them.
+def truncate_reply(reply: str) -> str:
+    """Return a reply, a long one cut to its first `HEAD` and last `TAIL` characters with an ellipsis between them.
 
-    Every reader of whole replies calls this first, before it looks at any other property of the reply.
+    Every reader of whole replies calls this function first.
 
     Examples
     --------
-    >>> len(bounded("a" * 10_000_000)), bounded("Answer: B")
+    >>> len(truncate_reply("a" * 10_000_000)), truncate_reply("Answer: B")
     (20003, 'Answer: B')
     """
     return reply if len(reply) <= HEAD + TAIL else f"{reply[:HEAD]}\n…\n{reply[-TAIL:]}"
@@ -125,7 +125,7 @@ _TYPOGRAPHY = {
 
 
 LONGEST = 4
-"""Maximum number of characters that replace one character, which bounds the growth of a text by folding."""
+"""Maximum number of characters by which `fold` replaces one character."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -154,7 +154,7 @@ def _folded(code: int) -> str:
 
 
 class _Folding:
-    """A table for `str.translate` that is made as it is read."""
+    """A table for `str.translate` whose entries are computed when they are needed."""
 
     def __getitem__(self, code: int) -> str:
         return _folded(code)
@@ -164,10 +164,10 @@ _FOLDING = _Folding()
 
 
 def fold(text: str) -> str:
-    """Write digits of any script, full-width and mathematical letters, dashes, quotes and spaces in ASCII.
+    """Replace digits of any script, full-width and mathematical letters, dashes, quotes and spaces by ASCII.
 
-    Superscripts become powers and vulgar fractions quotients; invisible characters go. Letters of other scripts
-    and accents stay.
+    Superscripts become powers, vulgar fractions become quotients, and invisible characters are removed. Accents and
+    letters of other scripts are not changed.
 
     Examples
     --------
@@ -192,7 +192,7 @@ _STATES_CONFIDENCE = re.compile(
 
 
 def strip_quoted(text: str) -> str:
-    r"""Drop what is struck through, code blocks, block quotes and details, unless the confidence stands only there.
+    r"""Remove text that is struck through or quoted, unless only this text contains the confidence.
 
     Examples
     --------
@@ -206,8 +206,8 @@ def strip_quoted(text: str) -> str:
             fenced = not fenced
         elif not fenced and not _QUOTED_LINE.match(line):
             kept.append(line)
-    own = "\n".join(kept)
-    return own if _STATES_CONFIDENCE.search(own) else text
+    unquoted = "\n".join(kept)
+    return unquoted if _STATES_CONFIDENCE.search(unquoted) else text
 
 
 # Markup ---------------------------------------------------------------------------------------------------------
@@ -222,16 +222,16 @@ _EMPHASIS = re.compile(
     r"(?<![\w*_`\\])(\*{1,3}|_{1,3}|`{1,2})(?=\S)"
     r"((?:(?!\1)[^\n]|(?<=\w)\1(?=\w)|(?<=\s)\1(?=\s)){1,1000}+)(?<=\S)\1(?![\w*_`])"
 )
-"""Marks that enclose words on one line; between words, or between spaces, such a mark is an operation or a name."""
+"""Marks that enclose words on one line. A mark inside a word or between spaces is part of a name or an operation."""
 _OPEN_ENDED = re.compile(r"^[ \t]{0,8}\*{2,9}(?=\S)|(?<=\S)\*{2,9}(?=[ \t]{0,8}$)", re.MULTILINE)
-"""Bold that is not closed on its line."""
+"""Marks of bold text that ends on another line."""
 _LINE_MARK = re.compile(
     r"^[ \t]{0,8}(?:#{1,6}[ \t]+|>[ \t]+|[-*•▪◦‣+][ \t]+|\d{1,2}[.)][ \t]+(?=[A-Za-z*]))+", re.MULTILINE
 )
 
 
 def strip_html(text: str) -> str:
-    r"""Drop pairs of tags that only lay out, end lines where they do, and decode entities.
+    r"""Remove tags for layout, insert the line breaks that they stand for, and decode entities.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def strip_html(text: str) -> str:
 
 
 def strip_emphasis(text: str) -> str:
-    """Drop the marks of bold, italics and code that enclose words, and no sign of an operation.
+    """Remove the marks of bold, italics and code that enclose words, but no operators.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def strip_emphasis(text: str) -> str:
 
 
 def strip_markdown(text: str) -> str:
-    """Drop emphasis, headings, quotation and list marks."""
+    """Remove the marks of emphasis, headings, quotations and lists."""
     return _OPEN_ENDED.sub("", strip_emphasis(_LINE_MARK.sub("", strip_emphasis(text))))
 
 
@@ -269,13 +269,11 @@ CLEANING: Rules = {
     "code_fence": lambda text: _FENCE_ON_A_LINE.sub("", _FENCE.sub("", text)),
     "markdown": strip_markdown,
 }
-"""Rules that clean a whole reply; a rule that changes nothing is not recorded."""
+"""Rules that clean a whole reply."""
 
 
 def clean(text: str) -> tuple[str, tuple[str, ...]]:
-    r"""Apply every rule of `CLEANING` in turn.
-
-    Returns what is left of the reply, and the names of the rules that changed something.
+    r"""Apply the rules of `CLEANING`; return the cleaned reply and the names of the rules that changed it.
 
     Examples
     --------
@@ -286,7 +284,7 @@ def clean(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def apply_rules(rules: Rules, text: str) -> tuple[str, tuple[str, ...]]:
-    """Apply rules from text to text in turn, and name those that changed more than the space at the ends.
+    """Apply rules in order; return the text and the names of the rules that changed more than the outer white space.
 
     Examples
     --------
@@ -327,7 +325,7 @@ _PLACEHOLDER = re.compile(
 
 
 def strip_latex(text: str) -> str:
-    r"""Drop mathematical mark-up: boxes, fonts, spaces; fractions become quotients.
+    r"""Remove LaTeX mark-up such as boxes, fonts and spaces, and write fractions as quotients.
 
     Examples
     --------
@@ -343,7 +341,7 @@ def strip_latex(text: str) -> str:
 
 
 def last_box(text: str) -> str:
-    r"""Return what is in the last ``\boxed{...}``, or the empty string.
+    r"""Return the content of the last ``\boxed{...}``; the empty string if there is none.
 
     Examples
     --------
@@ -362,7 +360,7 @@ def last_box(text: str) -> str:
 
 
 def unwrap(value: str) -> str:
-    """Take off spaces and the pairs of quotes or brackets that enclose a whole value, a full stop behind them included.
+    """Remove the quotation marks or brackets that enclose a whole value, with the full stop after them and white space.
 
     Examples
     --------
@@ -377,12 +375,12 @@ def unwrap(value: str) -> str:
     return value
 
 
-def trimmed(text: str, begin: int, end: int, before: str, behind: str) -> tuple[int, int]:
-    """Return where a span of a text begins and ends without some characters before and behind it.
+def trim_span(text: str, begin: int, end: int, before: str, behind: str) -> tuple[int, int]:
+    """Return a span of a text without the characters of ``before`` at its start and of ``behind`` at its end.
 
     Examples
     --------
-    >>> trimmed("It is *Paris*,", 5, 14, " *", " *,")
+    >>> trim_span("It is *Paris*,", 5, 14, " *", " *,")
     (7, 12)
     """
     while begin < end and text[begin] in before:
@@ -396,13 +394,14 @@ _FONT = re.compile(r"\$?\\(?:text|textbf|textit|mathrm|mathbf)\s?\{([^{}]*)\}\$?
 _QUOTES = frozenset(('""', "''", "“”", "‘’", "«»", "``"))
 
 
-def literal(value: str) -> str:
-    r"""Take off what surrounds a whole text: emphasis, one pair of quotes, a font of LaTeX. All else stays as it is.
+def strip_wrapping(value: str) -> str:
+    r"""Remove the marks that enclose a whole text: emphasis, one pair of quotation marks, a LaTeX font.
 
     Examples
     --------
-    >>> literal("**Paris**"), literal('"Paris".'), literal(r"$\text{Paris}$"), literal(r"\{1, 2\}"), literal("[1, 2]")
-    ('Paris', 'Paris', 'Paris', '\\{1, 2\\}', '[1, 2]')
+    >>> texts = ("**Paris**", '"Paris".', r"$\text{Paris}$", r"\{1, 2\}", "[1, 2]")
+    >>> [strip_wrapping(text) for text in texts]
+    ['Paris', 'Paris', 'Paris', '\\{1, 2\\}', '[1, 2]']
     """
     value = strip_emphasis(value.strip())
     if font := _FONT.fullmatch(value):
@@ -419,7 +418,7 @@ def literal(value: str) -> str:
 
 
 def is_placeholder(value: str) -> bool:
-    """Return whether a value is the template's own, such as ``<your answer>`` or ``<integer between 0 and 20>``."""
+    """Return True for a placeholder of the prompt, such as ``<your answer>`` or ``<integer between 0 and 20>``."""
     return _PLACEHOLDER.fullmatch(value.strip()) is not None
 
 
@@ -428,14 +427,14 @@ VALUE_CLEANING: Rules = {
     "latex": strip_latex,
     "wrapped": lambda value: unwrap(strip_emphasis(value)),
 }
-"""Rules that clean a value, such as what follows a label."""
+"""Rules that clean a value, such as the text after a label."""
 
-LITERAL_CLEANING: Rules = {"wrapped": literal}
-"""Rules that clean a text whose wording is kept."""
+LITERAL_CLEANING: Rules = {"wrapped": strip_wrapping}
+"""Rules that clean a text and keep its wording."""
 
 
 def clean_value(value: str) -> tuple[str, tuple[str, ...]]:
-    r"""Apply every rule of `VALUE_CLEANING` in turn to what follows a label.
+    r"""Apply the rules of `VALUE_CLEANING`; return the cleaned value and the names of the rules that changed it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The explanation that the log viewer shows beside a trial: a short table in words, with model text made harmless."""
+"""The explanation that the log viewer shows beside a trial: a short table in markdown, with model text escaped."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from confidence_tasks.reading.token_probabilities import why_unknown
+from confidence_tasks.reading.token_probabilities import missing_reason
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.stage import Token
 from confidence_tasks.study.trial import Question, Status
 
-MEANING: Mapping[Status, str] = {
+STATUS_DESCRIPTIONS: Mapping[Status, str] = {
     "ok": "The reply keeps to the letter of the format.",
     "repaired": "The reply strays from the format, but can be read.",
     "out_of_range": "The confidence lies outside the bounds that were asked for; it is left out of every measure "
@@ -26,12 +26,12 @@ _SHOWN = 200
 _MARKUP = str.maketrans({char: "\\" + char for char in "\\`*_{}[]()<>#+-.!|$~"})
 
 
-def plain(text: str) -> str:
+def escape_markdown(text: str) -> str:
     r"""Return untrusted text as one short line of markdown that shows it literally.
 
     Examples
     --------
-    >>> plain("<b>17|20</b>")
+    >>> escape_markdown("<b>17|20</b>")
     '\\<b\\>17\\|20\\</b\\>'
     """
     line = " ".join(text.split())
@@ -39,34 +39,37 @@ def plain(text: str) -> str:
 
 
 def verdict(correct: float) -> str:
-    """Say in words what ``correct`` says in numbers."""
+    """Describe the value of ``correct`` in words."""
     if math.isnan(correct):
         return "not judged"
     return {1.0: "right", 0.0: "wrong"}.get(correct, f"right with probability {correct:.3f}")
 
 
-def number(value: float, form: str = "g") -> str:
-    """Return a number as the explanation shows it; a missing one is ``none``.
+def format_number(value: float, form: str = "g") -> str:
+    """Format a number for the explanation; a missing number is ``none``.
 
     Examples
     --------
-    >>> number(0.85), number(0.85, ".3f"), number(math.nan)
+    >>> format_number(0.85), format_number(0.85, ".3f"), format_number(math.nan)
     ('0.85', '0.850', 'none')
     """
     return "none" if math.isnan(value) else f"{value:{form}}"
 
 
 def answer_and_key(trial: Mapping[str, Any], question: Question) -> dict[str, str]:
-    """Return the rows of the answer, with the verdict, and of the key."""
-    said = plain(trial.get("answer", "")) or "none"
-    return {"Answer": f"{said}: **{verdict(trial['correct'])}**", "Key": plain(question.gold or "none")}
+    """Return the rows for the answer, with the verdict, and for the key."""
+    answer = escape_markdown(trial.get("answer", "")) or "none"
+    return {
+        "Answer": f"{answer}: **{verdict(trial['correct'])}**",
+        "Key": escape_markdown(question.gold or "none"),
+    }
 
 
 def token_probability(trial: Mapping[str, Any], tokens: Sequence[Token]) -> dict[str, str]:
-    """Return the row of the token probability of what was said, or of why there is none; no row without tokens."""
-    problem = why_unknown(tokens) if tokens else ""
+    """Return the row for the token probability of the answer, or for the reason why it is missing."""
+    problem = missing_reason(tokens) if tokens else ""
     if math.isnan(trial["token_confidence"]):
-        return {"Token probability": f"none: {plain(problem)}"} if problem else {}
+        return {"Token probability": f"none: {escape_markdown(problem)}"} if problem else {}
     judged = f": **{verdict(trial['token_correct'])}**" if "token_correct" in trial else ""
     return {"Token probability": f"{trial['token_confidence']:.4f}{judged}"}
 
@@ -74,18 +77,18 @@ def token_probability(trial: Mapping[str, Any], tokens: Sequence[Token]) -> dict
 def explanation(
     study: Study, trial: Mapping[str, Any], question: Question, tokens: Sequence[Token] = ()
 ) -> str:
-    """Return the table of what a study says of a trial, how the reply was read, and by which rules."""
+    """Return the table: the rows of the study, the status of the reading, and the rules that were needed."""
     status = trial["status"]
-    rows = dict((study.explain or _rows)(trial, question, tokens))
-    meaning = rows.pop("Reading", "") or {**MEANING, **study.status_descriptions}[status]
+    rows = dict((study.explain or _default_rows)(trial, question, tokens))
+    meaning = rows.pop("Reading", "") or {**STATUS_DESCRIPTIONS, **study.status_descriptions}[status]
     rows["Reading"] = f"{status.replace('_', ' ')}: {meaning}"
     if trial.get("rules"):
-        rows["Rules"] = plain(trial["rules"].replace("+", ", "))
+        rows["Rules"] = escape_markdown(trial["rules"].replace("+", ", "))
     return "\n".join(
         ["| | |", "| --- | --- |", *(f"| **{name}** | {value} |" for name, value in rows.items())]
     )
 
 
-def _rows(trial: Mapping[str, Any], question: Question, tokens: Sequence[Token]) -> dict[str, str]:
-    """Say what was read and what became of it."""
-    return {**answer_and_key(trial, question), "Confidence": number(trial["confidence"], ".3f")}
+def _default_rows(trial: Mapping[str, Any], question: Question, tokens: Sequence[Token]) -> dict[str, str]:
+    """Return the rows for answer, key and confidence."""
+    return {**answer_and_key(trial, question), "Confidence": format_number(trial["confidence"], ".3f")}

@@ -1,8 +1,7 @@
-"""Reading the labelled fields of a reply: of a JSON object, the probability beside an answer, and what both come to.
+"""Reading of the labelled fields of a reply, such as those of a JSON object, and of probabilities.
 
-JSON is read strictly first, then amid other text, then field by field. Nothing is invented: a field that the reply does
-not state, or breaks off in, is absent. Numbers keep the digits that were written, so that huge integers cost nothing
-and nothing is rounded.
+JSON is parsed strictly first, then inside other text, then field by field. A field that the reply does not contain, or
+in which it breaks off, is absent. Numbers are kept as text, so that huge integers cost no time and no digit is rounded.
 """
 
 from __future__ import annotations
@@ -16,41 +15,41 @@ from functools import lru_cache
 from typing import Any
 
 from confidence_tasks.reading.answers import Answer, is_refusal
-from confidence_tasks.reading.cleaning import CLEANING, Rules, bounded, fold
+from confidence_tasks.reading.cleaning import CLEANING, Rules, fold, truncate_reply
 from confidence_tasks.reading.numbers import SPAN, find_numbers
 from confidence_tasks.study.trial import Reading, Status
 
-_BEFOREHAND = {name: CLEANING[name] for name in ("thought", "chat_tokens")}
-"""Cleaning that leaves JSON as it is."""
+_CLEANING = {name: CLEANING[name] for name in ("thought", "chat_tokens")}
+"""Cleaning rules that do not change JSON."""
 
 _MOST_OBJECTS = 256
 _OPENING = re.compile(r"\{\s{0,20}[\"'}]")
 _AFTER_TEXT = (
     r"(?=\s{0,20}(?:,\s{0,20}(?:[\"'][^\"'\n]{1,60}[\"']\s{0,8}:|//|/\*|\#|\}|\n|\Z)|\}|\n|//|/\*|\#|\Z))"
 )
-"""A quotation mark ends a string before the next key, the end of the object or line, or a comment."""
+"""Text after the quotation mark that ends a string: the next key, the end of the object or line, or a comment."""
 _VALUE = re.compile(
     rf"""\s{{0,20}}(?:"(?P<double>[^\n]{{0,1000}}?)"{_AFTER_TEXT}"""
     rf"""|'(?P<single>[^\n]{{0,1000}}?)'{_AFTER_TEXT}"""
     r"""|(?P<bare>[^\s,{}\[\]"'](?:[^,{}\[\]\n]|(?<=\d),(?=\d)){0,400})(?P<end>\Z)?)"""
 )
-"""A value, up to a comma that ends it; a comma between digits, as in 0,85 or 1,000, does not."""
+"""A value. A comma ends it, unless the comma is between digits, as in 0,85 or 1,000."""
 _TEMPLATE = re.compile(r"\s*<[^<>]*>\s*")
-"""The prompt's own description of a value, repeated."""
+"""A placeholder that is repeated from the prompt."""
 _COMMENT = re.compile(r"\s*(?://|/\*|\s#).*")
 
 
 @dataclass(frozen=True, slots=True)
 class JsonFields:
-    """Values that a reply states for the keys asked for.
+    """The values of the requested keys in a reply.
 
     Attributes
     ----------
     fields : mapping of str to str
-        The text of each scalar that is stated, by key as asked for: strings as they are, numbers in the digits
-        written, ``true`` and ``false``. A key that is missing, null, a list or an object is absent.
+        Values by requested key: strings, numbers in the digits of the reply, ``true`` or ``false``. A key that is
+        missing, null, a list or an object is absent.
     rules : tuple of str
-        What was needed beyond strict JSON, in order; empty when the reply is one JSON object and nothing else.
+        Names of the lenient rules that were needed, in order; empty if the reply is one JSON object and nothing else.
     """
 
     fields: Mapping[str, str]
@@ -58,24 +57,31 @@ class JsonFields:
 
 
 RULES: Mapping[str, str] = {
-    "thought": "Thoughts stand before the reply.",
-    "chat_tokens": "Special tokens stand around the reply.",
-    "around": "Text or a code fence stands around the object.",
-    "newlines": "Control characters stand in a string.",
-    "several": "The fullest objects, or two values of one key, contradict each other: what they differ in is absent.",
-    "last": "The fullest objects contradict each other: the last of them counts.",
-    "nested": "A key stands in an object within the object.",
-    "key_case": "A key is in other letter case.",
-    "fields": "It is not JSON: each key is looked for by itself, in quotes or at the start of a line.",
+    "thought": "Thoughts precede the reply.",
+    "chat_tokens": "Special tokens surround the reply.",
+    "around": "Text or a code fence surrounds the object.",
+    "newlines": "A string contains control characters.",
+    "several": "The most complete objects, or two values of one key, contradict each other: differing keys are absent.",
+    "last": "The most complete objects contradict each other: the last of them counts.",
+    "nested": "A key is in an object inside the object.",
+    "key_case": "A key has another letter case.",
+    "fields": "The reply is not JSON: each key is searched separately, in quotation marks or at the start of a line.",
 }
-"""Names of the lenient rules, with what each does."""
+"""Description of each lenient rule, by name."""
 
 
 def read_json_fields(text: str, keys: Sequence[str], *, last: bool = False) -> JsonFields:
-    r"""Read the values that a reply gives for ``keys``; any text in, fields out, in linear time.
+    r"""Read the values of ``keys`` from any text, in linear time.
 
-    Letter case of the keys does not matter in the reply. Of several objects that contradict each other the ``last``
-    counts if so asked, as where a prompt asks to end with the object; by default what they differ in is absent.
+    Parameters
+    ----------
+    text : str
+        The reply.
+    keys : sequence of str
+        The requested keys. The reply may have them in another letter case.
+    last : bool
+        Whether the last of several objects that contradict each other counts, for prompts that ask for an object at the
+        end. By default the keys that differ are absent.
 
     Examples
     --------
@@ -87,32 +93,32 @@ def read_json_fields(text: str, keys: Sequence[str], *, last: bool = False) -> J
     JsonFields(fields={'Answer': 'True'}, rules=('fields',))
     """
     cleaning = []
-    for name, rule in _BEFOREHAND.items():
+    for name, rule in _CLEANING.items():
         cleaned = rule(text)
         if cleaned != text:
             cleaning.append(name)
         text = cleaned
-    found = _read(text, keys, last)
-    return JsonFields(found.fields, (*cleaning, *found.rules))
+    result = _read(text, keys, last)
+    return JsonFields(result.fields, (*cleaning, *result.rules))
 
 
 def _read(text: str, keys: Sequence[str], last: bool) -> JsonFields:
-    """Read as strictly as possible: a looser way is tried only where a stricter one leaves keys out."""
+    """Read the keys as strictly as possible; a more lenient way is tried if a stricter one does not find all keys."""
     try:
         value = _STRICT.decode(text)
     except (ValueError, RecursionError):
         value = None
-    if isinstance(value, _Object) and (exact := _found(value, keys)) is not None:
+    if isinstance(value, _Object) and (exact := _read_object(value, keys)) is not None:
         return exact
-    amid = _amid_text(text, keys, last)
-    if amid and len(amid.fields) == len(keys):
-        return amid
-    found = filter(None, (amid, _field_by_field(text, keys, last)))
-    return max(found, key=lambda one: len(one.fields), default=JsonFields({}))
+    objects = _read_objects(text, keys, last)
+    if objects and len(objects.fields) == len(keys):
+        return objects
+    results = filter(None, (objects, _read_keys(text, keys, last)))
+    return max(results, key=lambda result: len(result.fields), default=JsonFields({}))
 
 
 class _Object(dict[str, Any]):
-    """A decoded object; what it gives two different values is null."""
+    """A decoded object. A key with two different values is null."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__()
@@ -131,9 +137,9 @@ _STRICT, _LENIENT = (
 )
 
 
-def _amid_text(text: str, keys: Sequence[str], last: bool) -> JsonFields | None:
-    """Read the fullest JSON object in a text."""
-    found: list[JsonFields] = []
+def _read_objects(text: str, keys: Sequence[str], last: bool) -> JsonFields | None:
+    """Read the most complete JSON object in a text."""
+    objects: list[JsonFields] = []
     end = 0
     for opening in [match.start() for match in _OPENING.finditer(text)][-_MOST_OBJECTS:]:
         if opening < end:
@@ -142,44 +148,44 @@ def _amid_text(text: str, keys: Sequence[str], last: bool) -> JsonFields | None:
             value, stop = _LENIENT.raw_decode(text, opening)
         except (ValueError, RecursionError):
             continue
-        fields = _found(value, keys)
+        fields = _read_object(value, keys)
         if fields is not None:
             end = stop
             around = text[:opening].strip() or text[stop:].strip()
-            found.append(JsonFields(fields.fields, ("around" if around else "newlines", *fields.rules)))
-    return _fullest(found, last)
+            objects.append(JsonFields(fields.fields, ("around" if around else "newlines", *fields.rules)))
+    return _most_complete(objects, last)
 
 
-def _field_by_field(text: str, keys: Sequence[str], last: bool) -> JsonFields | None:
-    """Read ``"key": value`` wherever it stands, and ``key: value`` at the start of a line."""
+def _read_keys(text: str, keys: Sequence[str], last: bool) -> JsonFields | None:
+    """Read ``"key": value`` anywhere in a text, and ``key: value`` at the start of a line."""
     text = fold(text)
-    asked = {key.casefold(): key for key in keys}
+    requested = {key.casefold(): key for key in keys}
     groups: list[dict[str, str]] = []
     for match in _keys_pattern(tuple(keys)).finditer(text):
         value = _VALUE.match(text, match.end())
         if (
             value is None
             or (match["quoted"] and value["end"] is not None)
-            or _TEMPLATE.fullmatch(_written(value))
+            or _TEMPLATE.fullmatch(_value_text(value))
         ):
             continue
-        key = asked[(match["quoted"] or match["plain"]).casefold()]
+        key = requested[(match["quoted"] or match["plain"]).casefold()]
         if not groups or key in groups[-1]:
             groups.append({})
-        groups[-1][key] = _written(value)
+        groups[-1][key] = _value_text(value)
     ordered = [{key: group[key] for key in keys if key in group} for group in groups]
-    return _fullest([JsonFields(fields, ("fields",)) for fields in ordered], last)
+    return _most_complete([JsonFields(fields, ("fields",)) for fields in ordered], last)
 
 
-def _fullest(found: Sequence[JsonFields], last: bool) -> JsonFields | None:
-    """Return what the fullest of some objects agree on, or the last of them."""
-    if not found:
+def _most_complete(objects: Sequence[JsonFields], last: bool) -> JsonFields | None:
+    """Return the fields that all of the most complete objects agree on, or the last of these objects."""
+    if not objects:
         return None
-    size = max(len(item.fields) for item in found)
-    first, *others = fullest = [item for item in found if len(item.fields) == size]
+    size = max(len(item.fields) for item in objects)
+    first, *others = complete = [item for item in objects if len(item.fields) == size]
     if last:
-        final = fullest[-1]
-        changed = any(item.fields != final.fields for item in fullest)
+        final = complete[-1]
+        changed = any(item.fields != final.fields for item in complete)
         return JsonFields(final.fields, (*final.rules, "last") if changed else final.rules)
     agreed = {
         key: value for key, value in first.fields.items() if all(value == o.fields.get(key) for o in others)
@@ -187,15 +193,15 @@ def _fullest(found: Sequence[JsonFields], last: bool) -> JsonFields | None:
     return JsonFields(agreed, first.rules if len(agreed) == size else (*first.rules, "several"))
 
 
-def _found(value: _Object, keys: Sequence[str]) -> JsonFields | None:
-    """Return the scalars among the values of ``keys``, in the object or in one within it."""
+def _read_object(value: _Object, keys: Sequence[str]) -> JsonFields | None:
+    """Return the scalar values of ``keys`` in the object or in an object inside it."""
     fields: dict[str, str] = {}
     rules: dict[str, None] = {"several": None} if value.contradicts else {}
     inner = [item for item in value.values() if isinstance(item, _Object)]
     for key in keys:
-        for name, place in (("", value), *(("nested", item) for item in inner)):
-            exact = place.get(key)
-            item = exact if exact is not None else _folded(place).get(key.casefold())
+        for name, container in (("", value), *(("nested", item) for item in inner)):
+            exact = container.get(key)
+            item = exact if exact is not None else _fold_keys(container).get(key.casefold())
             text = _scalar(item)
             if text is not None:
                 fields[key] = text
@@ -204,7 +210,7 @@ def _found(value: _Object, keys: Sequence[str]) -> JsonFields | None:
     return JsonFields(fields, tuple(rules)) if fields else None
 
 
-def _folded(value: _Object) -> dict[str, Any]:
+def _fold_keys(value: _Object) -> dict[str, Any]:
     return {name.strip().casefold(): item for name, item in value.items()}
 
 
@@ -214,7 +220,7 @@ def _scalar(value: Any) -> str | None:
     return value if isinstance(value, str) and not _TEMPLATE.fullmatch(value) else None
 
 
-def _written(value: re.Match[str]) -> str:
+def _value_text(value: re.Match[str]) -> str:
     if value["bare"] is not None:
         return _COMMENT.sub("", value["bare"], count=1).rstrip(" \t\r\\")  # in LaTeX, braces are escaped
     return (value["double"] if value["double"] is not None else value["single"]).strip()
@@ -232,14 +238,14 @@ def _keys_pattern(keys: tuple[str, ...]) -> re.Pattern[str]:
 # A probability beside an answer -------------------------------------------------------------------------------
 
 _REMARK = re.compile(r"\s*(?:(?:-|\(|,)\s*[^\s\d].*|\.?)", re.DOTALL)
-"""A remark that may follow a probability, behind a dash, a bracket or a comma."""
+"""A remark after a probability, which begins with a dash, a bracket or a comma."""
 
 
 def read_probability(text: str) -> tuple[float, tuple[str, ...]]:
-    """Read the probability that a short text, such as a JSON field's value, states, and what had to be interpreted.
+    """Read the probability at the start of a short text; return it with the names of the lenient rules needed.
 
-    A percentage is divided by 100; the number may lie outside [0, 1]. NaN when the text does not begin with a number,
-    or goes on otherwise than with a remark behind a dash, a bracket or a comma.
+    A percentage is divided by 100. The number may be outside [0, 1]. It is NaN if the text does not begin with a
+    number, or continues with anything but a remark after a dash, a bracket or a comma.
 
     Examples
     --------
@@ -268,12 +274,12 @@ def read_probability(text: str) -> tuple[float, tuple[str, ...]]:
 
 
 def is_probability(value: float) -> bool:
-    """Return whether a number lies in [0, 1]; NaN does not."""
+    """Return True if a number is in [0, 1], and False for NaN."""
     return 0.0 <= value <= 1.0
 
 
-def declines(said: str, reply: str) -> bool:
-    """Whether the answer's field, or a reply without any JSON, declines to answer; reasoning that breaks off does not.
+def declines(answer: str, reply: str) -> bool:
+    """Return True if the field of the answer, or else a reply without any JSON, declines to answer.
 
     Examples
     --------
@@ -282,14 +288,22 @@ def declines(said: str, reply: str) -> bool:
     >>> declines("", '{"Reasoning": "I cannot answer')
     False
     """
-    return is_refusal(said or ("" if "{" in reply else reply))
+    return is_refusal(answer or ("" if "{" in reply else reply))
 
 
 def status_of(*, answered: bool, stated: bool, inside: bool, refused: bool, rules: Sequence[str]) -> Status:
-    """Return how a reply was read: its first fault, or whether lenient rules were needed.
+    """Return the status of a reply: its first fault, or whether lenient rules were needed.
 
-    ``answered`` and ``stated`` say whether there is an answer, and a confidence; ``inside``, whether that lies within
-    its bounds; ``refused``, whether a reply without an answer declines to give one.
+    Parameters
+    ----------
+    answered, stated : bool
+        Whether the reply has an answer, and a confidence.
+    inside : bool
+        Whether the confidence is within its bounds.
+    refused : bool
+        Whether a reply without an answer declines to answer.
+    rules : sequence of str
+        Names of the lenient rules that were needed.
 
     Examples
     --------
@@ -309,18 +323,18 @@ KEYS = ("Answer", "Confidence")
 
 
 def read_answer_and_confidence(text: str, read: Callable[[str], Answer]) -> Reading:
-    """Read the JSON fields ``Answer``, by ``read``, and ``Confidence``; any text in, a reading out."""
-    text = bounded(text)
-    found = read_json_fields(text, KEYS)
-    said = found.fields.get("Answer", "")
-    answer = read(said)
-    value, interpreted = read_probability(found.fields.get("Confidence", ""))
-    rules = (*found.rules, *answer.rules, *interpreted)
+    """Read the JSON fields ``Answer`` and ``Confidence`` of any text; ``read`` reads the value of ``Answer``."""
+    text = truncate_reply(text)
+    json_fields = read_json_fields(text, KEYS)
+    stated_answer = json_fields.fields.get("Answer", "")
+    answer = read(stated_answer)
+    value, interpreted = read_probability(json_fields.fields.get("Confidence", ""))
+    rules = (*json_fields.rules, *answer.rules, *interpreted)
     status = status_of(
         answered=answer.found,
         stated=not math.isnan(value),
         inside=is_probability(value),
-        refused=not answer.found and declines(said, text),
+        refused=not answer.found and declines(stated_answer, text),
         rules=rules,
     )
     return Reading(answer.text, value, status, rules)
@@ -334,7 +348,7 @@ ANSWER_NAME = rf"(?:(?:my|your|the|final|correct|best)[ ]){{0,3}}answer{_ENDS}"
 CONFIDENCE_NAME = (
     rf"(?:(?:my|your|the)[ ])?confidence(?:[ ](?:level|score|rating|in[ ](?:my|this|the)[ ]answer))?{_ENDS}"
 )
-"""Parts of regular expressions: beginnings of a line, and names of an answer and of a confidence."""
+"""Parts of regular expressions: the start of a line, and the labels of an answer and of a confidence."""
 
 _HEADING = re.compile(
     rf"({LINE_START}(?:{ANSWER_NAME}|{CONFIDENCE_NAME}|(?:(?:my|the|final)[ ]){{0,2}}decision))"
@@ -342,26 +356,26 @@ _HEADING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _TAG = re.compile(r"<(/?)(answer|confidence)>", re.IGNORECASE)
-"""``<answer>B</answer>`` is written as a line, and a value below its label is put behind it."""
+"""An XML tag around an answer or a confidence, as in ``<answer>B</answer>``."""
 _JSON_BEGINS = re.compile(r"\s*\{\s*[\"']")
 _FIELDS = ("decision", "answer", "final answer", "final_answer", "confidence")
 
 
-def _without_json(text: str) -> str:
-    """Write the fields of a reply that is JSON, or has it amid text, as lines; broken JSON states what it states."""
+def _json_as_lines(text: str) -> str:
+    """Write the fields of a reply that is JSON, valid or broken, or contains valid JSON, as labelled lines."""
     if "{" not in text:
         return text
-    found = read_json_fields(text, _FIELDS)
-    amid_text = "fields" not in found.rules and not found.fields.keys() <= {"confidence"}
-    if not amid_text and not _JSON_BEGINS.match(text):
+    result = read_json_fields(text, _FIELDS)
+    is_valid = "fields" not in result.rules and not result.fields.keys() <= {"confidence"}
+    if not is_valid and not _JSON_BEGINS.match(text):
         return text
-    lines = (f"{key.replace('_', ' ')}: {found.fields[key]}" for key in _FIELDS if key in found.fields)
+    lines = (f"{key.replace('_', ' ')}: {result.fields[key]}" for key in _FIELDS if key in result.fields)
     return "\n".join(lines)
 
 
 LAYOUTS: Rules = {
-    "json": _without_json,
+    "json": _json_as_lines,
     "tags": lambda text: _TAG.sub(lambda tag: "\n" if tag[1] else f"\n{tag[2]}: ", text),
     "next_line": lambda text: _HEADING.sub(r"\1: ", text),
 }
-"""Ways to arrange labels and values other than in lines; each is rewritten as lines."""
+"""Rules that rewrite other arrangements of labels and values as labelled lines."""

@@ -1,6 +1,6 @@
-"""Whether an answer is right: one rule for each kind of answer, the same for every study and harness.
+"""Grading of answers: one rule for each kind of answer, shared by all studies.
 
-`match_answer` compares a short answer as Cacioli (2026), arXiv:2603.25112, section 3.1, does.
+`match_answer` compares short answers like Cacioli (2026), arXiv:2603.25112, section 3.1.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _LEADING_UP = re.compile(
 
 
 def normalise_text(text: str) -> str:
-    """Fold a short answer: case, accents' form, punctuation, articles and white space.
+    """Normalise the case, punctuation, articles and white space of a short answer.
 
-    The normalisation of TriviaQA (Joshi et al. 2017, doi:10.18653/v1/P17-1147), on NFKC text. A text that is nothing
-    but articles and signs keeps them, so that ``The`` is not the same as a pictogram among the aliases.
+    This is the normalisation of TriviaQA (Joshi et al. 2017, doi:10.18653/v1/P17-1147), applied to NFKC text. A text
+    that consists of articles and signs keeps them, so that ``The`` does not equal a pictogram among the aliases.
 
     Examples
     --------
@@ -39,9 +39,9 @@ def normalise_text(text: str) -> str:
 
 
 def wordings(answer: str) -> tuple[str, ...]:
-    """Return what a short answer may say, folded: all of it, and what follows ``It's`` or the number of a list.
+    """Return the normalised readings of a short answer: the whole text, and the text after ``It's`` or a list number.
 
-    A reader cannot tell these from the beginning of a title.
+    Both are needed, because ``It's`` may also be the beginning of a title.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def wordings(answer: str) -> tuple[str, ...]:
 
 
 def same_number(answer: str, gold: str) -> bool:
-    """Return whether two decimal numbers are equal in value; what is not a number equals nothing.
+    """Return True if two decimal numbers have the same value. A text that is not a number equals nothing.
 
     Examples
     --------
@@ -75,10 +75,18 @@ _RULES: dict[Kind, Callable[[str, str], bool]] = {
 
 
 def grade(answer: str, *, kind: Kind, gold: str | None, aliases: Sequence[str] = ()) -> float:
-    """Return 1.0 for a right answer, 0.0 for a wrong one, NaN when there is no answer or no key.
+    """Return 1.0 for a right answer, 0.0 for a wrong one, and NaN if there is no answer or no key.
 
-    ``answer`` is as the reader gives it, empty when the reply commits to none; ``aliases`` are right as well as the
-    key.
+    Parameters
+    ----------
+    answer : str
+        The answer as a reader returns it; empty if there is none.
+    kind : {"choice", "number", "text", "boolean"}
+        Kind of the answer.
+    gold : str or None
+        The key.
+    aliases : sequence of str
+        Other correct answers.
 
     Examples
     --------
@@ -94,17 +102,17 @@ def grade(answer: str, *, kind: Kind, gold: str | None, aliases: Sequence[str] =
 Match = Literal["exact", "fuzzy", "none"]
 
 SIMILAR = 0.85
-"""Ratio of difflib's SequenceMatcher from which an answer counts as an alias in another spelling (section 3.1)."""
+"""Smallest ratio of difflib's SequenceMatcher at which an answer is a spelling of an alias (section 3.1)."""
 
 LONGEST = 100
-"""Longer texts are no spelling of a short answer, and are compared exactly only: the ratio's time is quadratic."""
+"""Maximum length of texts whose similarity is computed, in quadratic time. Longer texts are only compared exactly."""
 
 
 def match_answer(answer: str, question: Question) -> Match:
-    """Compare an answer with the key and its aliases: after normalisation, else by similarity.
+    """Compare an answer with the key and its aliases: exactly after normalisation, and else by similarity.
 
-    Numbers are compared by value only. Similarity is that of the whole answer: of what follows ``It's`` alone, one that
-    denies a long name would be similar enough.
+    Numbers are only compared by value. Similarity is computed from the whole answer and not from the text after
+    ``It's``, as the denial of a long name would otherwise be similar enough.
 
     Examples
     --------
@@ -116,11 +124,11 @@ def match_answer(answer: str, question: Question) -> Match:
         return "exact"
     if question.kind != "text" or question.gold is None:
         return "none"
-    said = normalise_text(answer)
-    if not said or len(said) > LONGEST:
+    normalised = normalise_text(answer)
+    if not normalised or len(normalised) > LONGEST:
         return "none"
     matcher = SequenceMatcher(autojunk=False)
-    matcher.set_seq2(said)
+    matcher.set_seq2(normalised)
     for alias in dict.fromkeys(map(normalise_text, (question.gold, *question.aliases))):
         matcher.set_seq1(alias)
         if len(alias) <= LONGEST and _similar(matcher):
@@ -129,6 +137,6 @@ def match_answer(answer: str, question: Question) -> Match:
 
 
 def _similar(matcher: SequenceMatcher[str]) -> bool:
-    """Return whether the ratio is high enough; two upper bounds of it cost less."""
+    """Return True if the ratio is high enough. Its two upper bounds are checked first, as they are cheaper."""
     bounds = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
     return all(bound() >= SIMILAR for bound in bounds)

@@ -1,7 +1,7 @@
-"""Reading numbers from text: signs, separators, currency, percent, fractions, powers of ten, number words.
+"""Reading of numbers: signs, separators, currency, percent, fractions, powers of ten, number words.
 
-Values are exact. A numeral beyond `MAX_DIGITS` digits or `MAX_MAGNITUDE` powers of ten is not a number that a reply
-means: it is passed over, so that no text can make the arithmetic slow, and every value fits in a float.
+Values are exact. Numerals with more than `MAX_DIGITS` digits, or beyond `MAX_MAGNITUDE` powers of ten, are skipped, so
+that arithmetic is fast for any text and every value fits in a float.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from confidence_tasks.reading.cleaning import fold, strip_latex
 MAX_DIGITS = 300
 MAX_MAGNITUDE = 300
 SPAN = 2_000
-"""Maximum number of characters of a text that are searched for its number."""
+"""Maximum number of characters of a text that are searched for a number."""
 
 SIGNIFICANT = 15
-"""Significant digits in which a fraction without a finite decimal expansion is written."""
+"""Number of significant digits of a fraction without a finite decimal expansion."""
 
 _MULTIPLIERS = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 
@@ -102,20 +102,20 @@ _GOES_ON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as a text states it.
+    """A number in a text.
 
     Attributes
     ----------
     value : Fraction
         The exact value. A percent sign does not change it: ``85%`` has the value 85.
     text : str
-        The text it was read from.
+        The number as written.
     start, end : int
-        Where it stands in the text that was searched.
+        Start and end in the text that was searched.
     percent : bool
         Whether a percent sign or word follows.
     forms : tuple of str
-        What is unusual about how it is written, such as ``fraction`` or ``number_words``.
+        Names of unusual notations, such as ``fraction`` or ``number_words``.
     """
 
     value: Fraction
@@ -127,10 +127,10 @@ class Number:
 
 
 def find_numbers(text: str) -> Iterator[Number]:
-    """Yield the numbers that a text states in digits, in order, without overlap.
+    """Yield the numbers that a text writes in digits, in order and without overlap.
 
-    Such as ``1,234.5``, ``1.234,5``, ``1 234``, ``-$5``, ``3 1/2``, ``2.5e3``, ``2.5 x 10^3``. A text that may hold
-    digits of other scripts is passed through `fold` first.
+    Examples are ``1,234.5``, ``1.234,5``, ``1 234``, ``-$5``, ``3 1/2``, ``2.5e3`` and ``2.5 x 10^3``. Apply `fold`
+    first to a text that may contain digits of other scripts.
 
     Examples
     --------
@@ -153,7 +153,7 @@ _FORMS = {
 
 
 def _value(match: re.Match[str]) -> Fraction | None:
-    """Return the exact value of a numeral; None when it is too large, divides by zero or is a power of another base."""
+    """Return the exact value of a numeral; None if it is too large, a division by zero, or a power of another base."""
     if match["below"]:
         if int(match["below"]) == 0:
             return None
@@ -176,9 +176,9 @@ def _value(match: re.Match[str]) -> Fraction | None:
 
 
 def find_number_words(text: str) -> Iterator[Number]:
-    """Yield the numbers that a text states in English words, in order, without overlap.
+    """Yield the numbers that a text writes in English words, in order and without overlap.
 
-    Words that make no number together, as in ``fifty-fifty`` and ``nineteen ninety-five``, are several numbers.
+    Words that do not form one number, as in ``fifty-fifty`` and ``nineteen ninety-five``, are several numbers.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def find_number_words(text: str) -> Iterator[Number]:
     ['50', '50', '1200']
     """
     for match in _WORDS.finditer(text):
-        values = _composed(match["words"] or "zero")
+        values = _combine_words(match["words"] or "zero")
         if match["decimals"]:
             decimals = re.split(r"[\s-]+", match["decimals"].lower().strip(" -"))
             values[-1] += Fraction(f"0.{''.join(str(_SMALL[word]) for word in decimals)}")
@@ -209,10 +209,11 @@ def find_number_words(text: str) -> Iterator[Number]:
             )
 
 
-def _composed(words: str) -> list[Fraction]:
-    """Return the numbers that a run of number words makes, each as long as it can be."""
+def _combine_words(words: str) -> list[Fraction]:
+    """Return the numbers that consecutive number words form, each from as many words as possible."""
     numbers: list[Fraction] = []
-    below = room = group = 0  # what the next multiplier, the next small number may reach; what one multiplies
+    # Limits of the next multiplier and of the next small number, and the number that a multiplier multiplies.
+    below = room = group = 0
     for word in re.split(r"[\s-]+", words.lower()):
         size = _MULTIPLIERS.get(word, 0)
         if word == "and":
@@ -234,12 +235,12 @@ def _composed(words: str) -> list[Fraction]:
 
 
 def read_number(text: str) -> Number | None:
-    r"""Return the one number that a short text, such as the line of an answer, gives; None where it gives none.
+    r"""Return the number that a short text states as its result, such as the line of an answer; None if there is none.
 
-    The right-hand side of an equation counts, not the left. A remark in brackets does not count where a number stands
-    outside it. A text that begins with a number and its unit gives that number (``18 dollars for 3 children``), any
-    other text its last (``The 3 children get 18``). Words count where there are no digits. ``forms`` of the number say
-    what had to be interpreted.
+    Of an equation, the right-hand side counts. A remark in brackets counts only if there is no number outside it. A
+    text that begins with a number states this number (``18 dollars for 3 children``), and any other text states its
+    last one (``The 3 children get 18``). Number words count if there are no digits. ``forms`` names the rules that were
+    needed.
 
     Examples
     --------
@@ -275,27 +276,27 @@ def read_number(text: str) -> Number | None:
 
 
 def _number_words(text: str) -> list[Number]:
-    """Return the numbers in words; ``one`` beside others is a pronoun, but for ``one in ten``."""
+    """Return the numbers in words. Beside other numbers, ``one`` is a pronoun, except in ``one in ten``."""
     numbers = list(find_number_words(text))
     kept = [n for n in numbers if n.text.lower() != "one" or text.startswith((" in ", " out "), n.end)]
     return kept or numbers
 
 
 def canonical(value: Fraction) -> str:
-    """Write a number in decimal digits, without separators, exponent or trailing zeros.
+    """Return a number in decimal digits, without separators, exponent or trailing zeros.
 
-    Exact where the expansion is finite, else rounded half to even to 15 significant digits.
+    The result is exact if the decimal expansion is finite, and else rounded half to even to 15 significant digits.
 
     Examples
     --------
     >>> canonical(Fraction(-1, 8)), canonical(Fraction(1, 3)), canonical(Fraction(1200))
     ('-0.125', '0.333333333333333', '1200')
     """
-    odd = value.denominator
+    remainder = value.denominator
     for prime in (2, 5):
-        while odd % prime == 0:
-            odd //= prime
-    digits = 2 * MAX_DIGITS + 2 * MAX_MAGNITUDE if odd == 1 else SIGNIFICANT
+        while remainder % prime == 0:
+            remainder //= prime
+    digits = 2 * MAX_DIGITS + 2 * MAX_MAGNITUDE if remainder == 1 else SIGNIFICANT
     context = Context(prec=digits, rounding=ROUND_HALF_EVEN, Emax=10**6, Emin=-(10**6))
     quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
     written = f"{quotient:f}"

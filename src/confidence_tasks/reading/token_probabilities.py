@@ -1,7 +1,7 @@
-"""What a model's token probabilities say about the answer that it wrote, beside the confidence that it stated.
+"""Token probabilities of the answer in a reply, as a confidence beside the stated one.
 
-The tokens of the answer are found by their texts. What is no part of it, such as reasoning, labels, explanations,
-stop and end tokens and padding, lies outside of the answer's characters.
+The tokens of the answer are found by their texts. Tokens of reasoning, labels and explanations, end tokens and padding
+do not overlap the characters of the answer.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 YES_NO: Mapping[str, tuple[str, ...]] = {"yes": ("True", "Yes"), "no": ("False", "No")}
-"""The words that stand for the two answers of a yes/no question."""
+"""Words for the two answers to a yes/no question."""
 
 _ANSWER = re.compile(r"\bAnswer[\"'*]{0,3}\s{0,9}[:=][\s\"'*(\[]{0,9}", re.IGNORECASE)
 _NUMBER, _CHARACTER = re.compile(r"-?\d+"), re.compile(r".", re.DOTALL)
 _AROUND = " \t\r\n\"'`*:=,.()[]{}<>"
-"""Characters that may surround an answer within a token."""
+"""Characters that may surround an answer inside a token."""
 
 VOCABULARY_SPACES = str.maketrans("\u0120\u2581\u010a\u0109", "  \n\t")
-"""How vocabularies write spaces and line ends; some providers return tokens as they stand there."""
+"""Characters by which vocabularies represent spaces and line ends. Some providers return tokens in this form."""
 
 
-LEAST = -9_000.0
-"""Log-probability below which a token has none: OpenAI returns -9999 for tokens that are not among the likeliest."""
+MIN_LOGPROB = -9_000.0
+"""Log-probabilities up to this value are missing: OpenAI returns -9999 for tokens that are not among the likeliest."""
 
 ROUNDING = 0.01
 """Amount by which a sum of probabilities may exceed 1: logarithms may have two decimals, or come from bfloat16."""
 
 
 def is_possible(logprob: float) -> bool:
-    """Return True for the logarithm of a probability: not above 0 by more than rounding, and not NaN.
+    """Return True for a possible log-probability: not NaN, and not above 0 by more than rounding errors.
 
     Examples
     --------
@@ -51,12 +51,12 @@ def is_possible(logprob: float) -> bool:
 
 
 def is_known(logprob: float) -> bool:
-    """Return True for a log-probability of a token that a model wrote: possible, and not the sign of a missing one."""
-    return is_possible(logprob) and logprob > LEAST
+    """Return True for a log-probability that is possible and not the value that stands for a missing one."""
+    return is_possible(logprob) and logprob > MIN_LOGPROB
 
 
 def candidates(token: Token) -> dict[str, float]:
-    """Return the log-probabilities of the tokens that may stand in one place; one that is listed twice counts once.
+    """Return the log-probabilities of a token and its alternatives, each text once.
 
     Examples
     --------
@@ -64,51 +64,61 @@ def candidates(token: Token) -> dict[str, float]:
     {' 7': -0.5, '8': -1.5}
     """
     merged: dict[str, float] = {}
-    for text, logprob in _in_its_place(token):
-        written = text.translate(VOCABULARY_SPACES)
-        merged[written] = max(merged.get(written, logprob), logprob)
+    for text, logprob in _with_alternatives(token):
+        plain = text.translate(VOCABULARY_SPACES)
+        merged[plain] = max(merged.get(plain, logprob), logprob)
     return merged
 
 
-def _in_its_place(token: Token) -> list[tuple[str, float]]:
+def _with_alternatives(token: Token) -> list[tuple[str, float]]:
     return [(token.text, token.logprob), *token.alternatives.items()]
 
 
-def why_unknown(tokens: Sequence[Token]) -> str:
-    """Say why tokens have no probabilities; empty when they have.
+def missing_reason(tokens: Sequence[Token]) -> str:
+    """Return the reason why tokens have no probabilities; empty if they have.
 
     Examples
     --------
-    >>> why_unknown([Token("A", -0.1, {"A": -0.1}), Token("B", 5.0, {})])
+    >>> missing_reason([Token("A", -0.1, {"A": -0.1}), Token("B", 5.0, {})])
     'the token "B" has a log-probability of 5, which is impossible'
     """
     if not tokens:
         return "the provider returned no token probabilities"
     for token in tokens:
-        for text, logprob in _in_its_place(token):
+        for text, logprob in _with_alternatives(token):
             if not is_possible(logprob):
                 return f'the token "{text[:20]}" has a log-probability of {logprob:g}, which is impossible'
     return ""
 
 
-def letters(options: int) -> dict[str, tuple[str, ...]]:
-    """Return the names of lettered options, for :func:`option_probabilities`.
+def letter_options(options: int) -> dict[str, tuple[str, ...]]:
+    """Return the ``options`` of :func:`option_probabilities` for a number of lettered options.
 
     Examples
     --------
-    >>> letters(2)
+    >>> letter_options(2)
     {'A': ('A',), 'B': ('B',)}
     """
     return {letter: (letter,) for letter in LETTERS[:options]}
 
 
 def option_probabilities(tokens: Sequence[Token], options: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    r"""Compute the probability of each option where the reply gives its answer.
+    r"""Compute the probability of each option from the first token of the answer.
 
-    The probabilities of the tokens that stand for an option, in whatever spelling (``A``, `` A``, ``"A"``, ``Tr`` for
-    ``True``), are added up and divided by the sum over all options. An option that is not among the alternatives counts
-    as 0. ``options`` has the words that stand for each. The result is empty when the reply gives no answer, no option
-    is among the alternatives, or a log-probability in the answer's place is impossible.
+    The probability of an option is the sum over the tokens that write it or begin to (``A``, `` A``, ``"A"``, ``Tr``
+    for ``True``), divided by the sum over all options. An option that is not among the alternatives has probability 0.
+
+    Parameters
+    ----------
+    tokens : sequence of Token
+        Tokens of the reply.
+    options : mapping of str to sequence of str
+        The options, each with the words that express it.
+
+    Returns
+    -------
+    dict of str to float
+        Empty if the reply has no answer, no option is among the alternatives, or a log-probability is impossible.
 
     References
     ----------
@@ -117,15 +127,15 @@ def option_probabilities(tokens: Sequence[Token], options: Mapping[str, Sequence
     Examples
     --------
     >>> reply = [Token('{"Answer":', -0.1, {}), Token(' "A', -0.7, {' "A': -0.7, ' "C': -1.6, ' "The': -3.0})]
-    >>> {option: round(p, 4) for option, p in option_probabilities(reply, letters(3)).items()}
+    >>> {option: round(p, 4) for option, p in option_probabilities(reply, letter_options(3)).items()}
     {'A': 0.7109, 'B': 0.0, 'C': 0.2891}
     """
-    place = next(iter(_within(tokens, *option_span(_joined(tokens)))), None)
-    if place is None or why_unknown([place]):
+    first = next(iter(_overlapping_tokens(tokens, *option_span(_join(tokens)))), None)
+    if first is None or missing_reason([first]):
         return {}
     mass = dict.fromkeys(options, 0.0)
-    for text, logprob in candidates(place).items():
-        option = option_of(text, options)
+    for text, logprob in candidates(first).items():
+        option = match_option(text, options)
         if option is not None:
             mass[option] += math.exp(min(logprob, 0.0))
     total = math.fsum(mass.values())
@@ -133,9 +143,9 @@ def option_probabilities(tokens: Sequence[Token], options: Mapping[str, Sequence
 
 
 def number_probability(tokens: Sequence[Token]) -> float:
-    """Compute the probability of the number that the reply gives as its answer: the product over its tokens.
+    """Compute the probability of the number in the answer of a reply: the product over its tokens.
 
-    NaN when the reply gives no number as its answer, or a token of it has no probability.
+    NaN if the answer is not a number, or one of its tokens has no probability.
 
     Examples
     --------
@@ -143,15 +153,15 @@ def number_probability(tokens: Sequence[Token]) -> float:
     >>> round(number_probability(reply), 6)
     0.496585
     """
-    first, last = number_span(_joined(tokens))
-    within = [token.logprob for token in _within(tokens, first, last)]
-    if first == last or not all(map(is_known, within)):
+    first, last = number_span(_join(tokens))
+    logprobs = [token.logprob for token in _overlapping_tokens(tokens, first, last)]
+    if first == last or not all(map(is_known, logprobs)):
         return math.nan
-    return math.exp(min(math.fsum(within), 0.0))
+    return math.exp(min(math.fsum(logprobs), 0.0))
 
 
 def number_span(reply: str) -> tuple[int, int]:
-    """Return where the number that a reply gives as its answer begins, and where it ends; twice 0 without one.
+    """Return the start and the end of the number in the answer of a reply; (0, 0) if there is none.
 
     Examples
     --------
@@ -162,7 +172,7 @@ def number_span(reply: str) -> tuple[int, int]:
 
 
 def option_span(reply: str) -> tuple[int, int]:
-    """Return where the first character of a reply's answer is, and the next; twice 0 without an answer.
+    """Return the start and the end of the first character of the answer of a reply; (0, 0) if there is none.
 
     Examples
     --------
@@ -172,25 +182,25 @@ def option_span(reply: str) -> tuple[int, int]:
     return _answer_span(reply, _CHARACTER)
 
 
-def _answer_span(reply: str, what: re.Pattern[str]) -> tuple[int, int]:
-    """Return where a pattern matches the beginning of the value of the last field called Answer; else twice 0."""
+def _answer_span(reply: str, pattern: re.Pattern[str]) -> tuple[int, int]:
+    """Return the span that a pattern matches at the start of the value of the last field ``Answer``, or (0, 0)."""
     labels = list(_ANSWER.finditer(reply))
-    match = what.match(reply, labels[-1].end()) if labels else None
+    match = pattern.match(reply, labels[-1].end()) if labels else None
     return match.span() if match else (0, 0)
 
 
-def _joined(tokens: Sequence[Token]) -> str:
+def _join(tokens: Sequence[Token]) -> str:
     return "".join(token.text for token in tokens).translate(VOCABULARY_SPACES)
 
 
-def _within(tokens: Sequence[Token], first: int, last: int) -> list[Token]:
-    """Return the tokens that overlap a span of their text."""
+def _overlapping_tokens(tokens: Sequence[Token], first: int, last: int) -> list[Token]:
+    """Return the tokens that overlap a span of their joined text."""
     placed = zip(tokens, spans([token.text for token in tokens]), strict=True)
     return [token for token, (begin, end) in placed if begin < last and end > first]
 
 
 def spans(texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Return where each of the texts begins and ends when they are joined.
+    """Return the start and the end of each text in the joined text.
 
     Examples
     --------
@@ -200,32 +210,32 @@ def spans(texts: Sequence[str]) -> list[tuple[int, int]]:
     return list(pairwise((0, *accumulate(map(len, texts)))))
 
 
-def option_of(token: str, options: Mapping[str, Sequence[str]]) -> str | None:
-    """Return the one option that a token writes, or begins to write; None when there is none or more than one."""
-    written = token.translate(VOCABULARY_SPACES).strip(_AROUND).casefold()
-    if not written:
+def match_option(token: str, options: Mapping[str, Sequence[str]]) -> str | None:
+    """Return the only option that a token writes or begins to write; None if there is no such option, or several."""
+    beginning = token.translate(VOCABULARY_SPACES).strip(_AROUND).casefold()
+    if not beginning:
         return None
-    claimed = [
+    matches = [
         option
         for option, names in options.items()
-        if any(name.casefold().startswith(written) for name in names)
+        if any(name.casefold().startswith(beginning) for name in names)
     ]
-    return claimed[0] if len(claimed) == 1 else None
+    return matches[0] if len(matches) == 1 else None
 
 
-# Which tokens are the answer's -----------------------------------------------------------------------------------
+# Tokens of the answer ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerTokens:
-    """Sums over the tokens of an answer.
+    """Mean log-probability and number of the tokens of an answer.
 
     Attributes
     ----------
     mean_logprob : float
-        Their mean log-probability in nats; NaN when the answer is found in no tokens, or one of them has none.
+        Mean log-probability in nats; NaN if no tokens are found, or one of them has no log-probability.
     tokens : int
-        Their number.
+        Number of tokens.
     """
 
     mean_logprob: float
@@ -235,12 +245,12 @@ class AnswerTokens:
 NO_TOKENS = AnswerTokens(math.nan, 0)
 
 
-def pieces_of_bytes(tokens: Sequence[bytes]) -> list[str]:
-    r"""Decode tokens that may cut characters of several bytes: such a character belongs to the last of its tokens.
+def decode_tokens(tokens: Sequence[bytes]) -> list[str]:
+    r"""Decode tokens that may split a character of several bytes. The character belongs to the last of its tokens.
 
     Examples
     --------
-    >>> pieces_of_bytes([b"caf", b"\xc3", b"\xa9"])
+    >>> decode_tokens([b"caf", b"\xc3", b"\xa9"])
     ['caf', '', 'é']
     """
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
@@ -250,11 +260,11 @@ def pieces_of_bytes(tokens: Sequence[bytes]) -> list[str]:
 def answer_tokens(tokens: Sequence[Token], reply: str, begin: int, end: int) -> AnswerTokens:
     """Compute the mean log-probability of the tokens that overlap ``reply[begin:end]``.
 
-    ``tokens`` are all that the provider returned, in order; there may be more before the reply, which is without
-    reasoning, and after it. The mean is NaN when their texts do not contain the reply.
+    ``tokens`` are all tokens that the provider returned, in order. There may be further ones before and after the
+    reply, such as those of reasoning. The mean is NaN if the joined tokens do not contain the reply.
 
-    A provider that decodes each token by itself shows the bytes of a cut character as U+FFFD. Then only the ASCII
-    characters of both texts are compared, and tokens without any belong to the answer where they lie within it.
+    A provider that decodes tokens one by one returns U+FFFD for the bytes of a split character. In this case only the
+    ASCII characters are compared, and a token without any is part of the answer if the tokens around it are.
 
     References
     ----------
@@ -277,45 +287,45 @@ def answer_tokens(tokens: Sequence[Token], reply: str, begin: int, end: int) -> 
 
 
 def answer_slice(texts: Sequence[str], reply: str, begin: int, end: int) -> tuple[int, int]:
-    """Return between which tokens ``reply[begin:end]`` lies: the first that overlaps it, and the one after the last.
+    """Return the slice of tokens that overlap ``reply[begin:end]``: first index, and last index plus one.
 
     Examples
     --------
     >>> answer_slice(["Answer", ":", " Pa", "ris", "."], "Answer: Paris.", 8, 13)
     (2, 4)
     """
-    for compared in _COMPARED:
-        if found := _overlapping(texts, reply, begin, end, compared):
-            return found[0], found[-1] + 1
+    for normalise in _NORMALISATIONS:
+        if positions := _overlapping(texts, reply, begin, end, normalise):
+            return positions[0], positions[-1] + 1
     return 0, 0
 
 
 _WINDOW = 8
-"""Number of tokens after which earlier tokens are not decoded again."""
+"""Number of tokens after which earlier ones are no longer decoded together with new ones."""
 
 
 def token_texts(tokenizer: Any, ids: Sequence[int]) -> list[str]:
-    """Return the texts of a transformers tokenizer's tokens, which join to the decoded text, in linear time.
+    """Return the text of each token of a transformers tokenizer, in linear time. Joined, they are the decoded text.
 
-    A character that is cut belongs to the last of its tokens.
+    A character that is split belongs to the last of its tokens.
     """
     texts: list[str] = []
-    # Where decoding begins, where the last uncut character ends, and the number of characters returned.
+    # The token where decoding begins, the one after the last complete character, and the number of characters returned.
     first = whole = shown = 0
     for count in range(1, len(ids) + 1):
-        text = _decoded(tokenizer, ids[first:count])
-        said = text.rstrip("\N{REPLACEMENT CHARACTER}") if count < len(ids) else text
-        texts.append(said[shown:])
-        shown = max(shown, len(said))
-        if said == text:
+        text = _decode(tokenizer, ids[first:count])
+        complete = text.rstrip("\N{REPLACEMENT CHARACTER}") if count < len(ids) else text
+        texts.append(complete[shown:])
+        shown = max(shown, len(complete))
+        if complete == text:
             if count - first >= _WINDOW and whole > first:
-                # A token decoded alone may lack the space before it, so the window keeps one that is done.
-                first, shown = whole, len(_decoded(tokenizer, ids[whole:count]))
+                # A token decoded alone may lack the space before it, so the window keeps one finished token.
+                first, shown = whole, len(_decode(tokenizer, ids[whole:count]))
             whole = count
     return texts
 
 
-def _decoded(tokenizer: Any, ids: Sequence[int]) -> str:
+def _decode(tokenizer: Any, ids: Sequence[int]) -> str:
     text: str = tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
     return text
 
@@ -324,29 +334,30 @@ def _ascii_only(text: str) -> str:
     return "".join(filter(str.isascii, text.translate(VOCABULARY_SPACES)))
 
 
-_COMPARED: tuple[Callable[[str], str], ...] = (
+_NORMALISATIONS: tuple[Callable[[str], str], ...] = (
     str,
     lambda text: text.translate(VOCABULARY_SPACES),
     _ascii_only,
 )
-"""Ways to look for a reply in the texts of its tokens: as written, as vocabularies write, its ASCII characters."""
+"""Functions applied to a reply and its tokens before they are compared, tried in this order."""
 
 
 def _overlapping(
-    texts: Sequence[str], reply: str, begin: int, end: int, compared: Callable[[str], str]
+    texts: Sequence[str], reply: str, begin: int, end: int, normalise: Callable[[str], str]
 ) -> list[int]:
-    """Return the places of the tokens of ``reply[begin:end]``, none if the reply is not found."""
-    texts = [compared(text) for text in texts]
-    whole, before, answer = compared(reply), compared(reply[:begin]), compared(reply[begin:end])
-    behind = "".join(texts)[::-1].find(whole.strip()[::-1])  # from behind, as `rfind` is quadratic at worst
-    if behind < 0 or not answer:
+    """Return the positions of the tokens that overlap ``reply[begin:end]``; none if the reply is not found."""
+    texts = [normalise(text) for text in texts]
+    whole, before, answer = normalise(reply), normalise(reply[:begin]), normalise(reply[begin:end])
+    # The last occurrence, searched in reversed texts, because `rfind` takes quadratic time in the worst case.
+    n_after = "".join(texts)[::-1].find(whole.strip()[::-1])
+    if n_after < 0 or not answer:
         return []
-    found = sum(map(len, texts)) - behind - len(whole.strip())
-    first = found + len(before) - (len(whole) - len(whole.lstrip()))
+    start = sum(map(len, texts)) - n_after - len(whole.strip())
+    first = start + len(before) - (len(whole) - len(whole.lstrip()))
     last = first + len(answer)
-    # Tokens without a character of their own are bytes of a cut one, which in ASCII is not there at all.
+    # Tokens without characters are bytes of a split character, which ASCII texts do not contain.
     at_first = not reply[begin].isascii()
-    at_last = compared is _ascii_only and not reply[end - 1].isascii()
+    at_last = normalise is _ascii_only and not reply[end - 1].isascii()
 
     def belongs(left: int, right: int) -> bool:
         if left < right:
@@ -357,25 +368,25 @@ def _overlapping(
 
 
 def scored_tokens(logits: Tensor, tokenizer: Any, ids: Sequence[int], alternatives: int = 0) -> list[Token]:
-    """Return the tokens of a text with their log-probabilities, and the most probable ones in their places.
+    """Return the tokens of a text with their log-probabilities and the most probable alternatives.
 
     Parameters
     ----------
     logits : Tensor, shape (n, vocabulary)
-        What the network says of each token of the text, from those before it.
+        Logits of the network at the position of each token.
     tokenizer : PreTrainedTokenizer
-        That of the network.
+        Tokenizer of the network.
     ids : sequence of int, length n
         The tokens.
     alternatives : int
-        Number of the most probable tokens to list for each.
+        Number of alternatives per token.
     """
     if not ids:
         return []
     distribution = logits.float().log_softmax(dim=-1)
     likeliest = distribution.topk(alternatives, dim=-1)
     listed = [
-        {_decoded(tokenizer, [token]): value for token, value in zip(tokens, values, strict=True)}
+        {_decode(tokenizer, [token]): value for token, value in zip(tokens, values, strict=True)}
         for tokens, values in zip(likeliest.indices.tolist(), likeliest.values.tolist(), strict=True)
     ]
     return [

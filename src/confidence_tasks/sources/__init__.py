@@ -1,6 +1,6 @@
-"""Where questions come from: pinned hub sources, generated items, archives and the user's own files.
+"""Question sources: data sets of the hub at pinned commits, generated questions, archives and the user's own files.
 
-The sources themselves are imported at the first load: every start of Inspect imports this package.
+The table of sources is imported at the first load, because Inspect imports this package whenever it starts.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from confidence_tasks.sources.source import SourceError, mirror_folder, ordered
+from confidence_tasks.sources.source import SourceError, mirror_folder, shuffle_questions
 from confidence_tasks.study.trial import LETTERS, Kind, Question
 
 __all__ = ["LETTERS", "Kind", "Question", "SourceError", "load", "load_asked"]
@@ -23,31 +23,30 @@ def load(
     Parameters
     ----------
     name : str
-        Name of a source, or path of a ``.jsonl`` or ``.csv`` file of the user's own
-        (:mod:`confidence_tasks.sources.own_file` has its schema).
+        Name of a source, or path of a ``.jsonl`` or ``.csv`` file (see :mod:`confidence_tasks.sources.own_file`).
     n : int, optional
-        Number of questions, 1 or more; all of them by default, and all when the source has fewer.
+        Maximum number of questions, at least 1; by default all.
     seed : int
-        Seed of the order, and of the order of options where the source lists the right one first.
+        Seed of the order of questions, and of the order of options if the source lists the right option first.
     mirror : path, optional
-        Folder with copies of the hub's data sets at ``<owner>/<name>/<config>/<split>.jsonl`` or ``.parquet``, in the
-        hub's columns and order; by default the environment variable CONFIDENCE_TASKS_MIRROR. With a mirror the
-        network is never used. Without one, a hub source is downloaded once and cached.
+        Folder with copies of hub data sets at ``<owner>/<name>/<config>/<split>.jsonl`` or ``.parquet``, with the
+        columns and the order of the hub; by default the environment variable CONFIDENCE_TASKS_MIRROR. With a mirror the
+        network is never used. Without one, a data set is downloaded once and cached.
     **options
-        What else the source takes: ``split`` of fermi (calibration, test, all, archive, authors or authors_test), and
-        ``key`` of a file, the field that holds the key.
+        Further options of the source: ``split`` of fermi (calibration, test, all, archive, authors or authors_test),
+        and ``key`` of a file, the field that holds the key.
 
     Returns
     -------
     list of Question
-        In an order that depends only on the seed and the ids, whatever the machine and the versions of libraries. The
-        first n are the sample of size n, so a smaller sample is always part of a larger one. MMLU samples have equal
-        numbers of questions for every level and, within a level, for every subject, as far as there are enough.
+        The questions, in an order that depends on the seed and the ids only. A sample of size n is the first n
+        questions, so that smaller samples are part of larger ones. MMLU samples are balanced over levels and, within a
+        level, over subjects, as far as there are enough questions.
 
     Raises
     ------
     SourceError
-        If the source is unknown, cannot be reached, or is not what the table of sources promises.
+        If the source is unknown, cannot be reached, or does not match its entry in the table of sources.
 
     Examples
     --------
@@ -61,14 +60,14 @@ def load(
         raise SourceError(f"n must be at least 1, not {n}")
     if is_own_file(name):
         _refuse_unknown(name, options, allowed=("key",))
-        return ordered(read_own_file(Path(name), **options), seed)[:n]
+        return shuffle_questions(read_own_file(Path(name), **options), seed)[:n]
     source = find_source(name)
     _refuse_unknown(name, options, source.options)
     return source.load(n, seed, mirror_folder(mirror), **options)
 
 
 def load_asked(parameters: Mapping[str, Any]) -> list[Question]:
-    """Load the questions that a study's task asks: those of its ``source``, ``n``, ``seed`` and ``mirror``."""
+    """Load the questions of a task with the parameters ``source``, ``n``, ``seed`` and ``mirror``."""
     return load(parameters["source"], n=parameters["n"], seed=parameters["seed"], mirror=parameters["mirror"])
 
 

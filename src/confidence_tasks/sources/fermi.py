@@ -1,6 +1,7 @@
-"""The open Science Olympiad archive of Fermi questions, fetched at a pinned commit and read as data.
+"""The open Science Olympiad archive of Fermi questions, downloaded at a pinned commit.
 
-The archive is two JavaScript files whose values are JSON literals. Only the literals are read; nothing is executed.
+The archive consists of two JavaScript files, which assign JSON literals to variables. The literals are parsed; nothing
+is executed.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from confidence_tasks.sources.source import (
     SourceError,
     State,
     cache_folder,
-    ordered,
+    download_hint,
     sha256_of,
-    without_network,
+    shuffle_questions,
     write_atomically,
 )
 from confidence_tasks.study.trial import Question
@@ -45,10 +46,10 @@ SPLIT_SIZE = 500
 SPLITS = ("calibration", "test")
 
 AUTHORS = {"authors": SPLITS, "authors_test": SPLITS[1:]}
-"""Splits of Epstein et al. (2025, arXiv:2510.26995), whose training half is the calibration half."""
+"""Splits of Epstein et al. (2025, arXiv:2510.26995), with their halves. The training half is for calibration."""
 
 _AUTHORS_SPLIT = Path(__file__).parent / "data" / "fermieval_split.csv"
-"""The authors' list: half, number within it, position in the archive's ``data.js`` from 0 (empty if absent), gold."""
+"""The authors' list: half, number in the half, position in ``data.js`` from 0 (empty if absent), key."""
 
 _HALVES = {"train": "calibration", "test": "test"}
 
@@ -60,7 +61,7 @@ _TIMEOUT_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """The usable questions of the archive, in its order, and the number of items that were dropped, by reason."""
+    """The usable questions of the archive, in its order, and the number of excluded items by reason."""
 
     questions: tuple[Question, ...]
     excluded: Mapping[str, int]
@@ -68,7 +69,7 @@ class Archive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FermiSource(Source):
-    """A thousand questions of the archive in a calibration and a test half."""
+    """A thousand questions of the archive, in a calibration and a test half."""
 
     options: ClassVar[tuple[str, ...]] = ("split",)
 
@@ -85,12 +86,12 @@ class FermiSource(Source):
     def load(
         self, n: int | None, seed: int, mirror: Path | None, split: str = "all", **options: Any
     ) -> list[Question]:
-        """Load at most ``n`` questions.
+        """Load at most ``n`` questions of a split.
 
-        ``split`` is ``calibration`` or ``test`` (500 questions each), ``all`` (both in turns), ``archive`` (every
-        usable question), or that of the paper's authors: ``authors`` (both halves in turns, the questions that are in
-        the archive, with the authors' golds) or ``authors_test``. Which half a question is in depends on the seed
-        alone, or is the authors', and is in its metadata.
+        ``split`` is ``calibration`` or ``test`` (500 questions each), ``all`` (both, alternating), ``archive`` (every
+        usable question), or a split of the paper's authors, with their keys: ``authors`` (both halves, alternating, as
+        far as they are in the archive) or ``authors_test``. The half of a question is in its metadata. It depends on
+        the seed only, or is that of the authors.
         """
         allowed = (*SPLITS, "all", "archive", *AUTHORS)
         if split not in allowed:
@@ -103,9 +104,9 @@ class FermiSource(Source):
             )
         folder = folder or self.fetch()
         if split in AUTHORS:
-            by_half = [ordered(half, seed) for half in authors_questions(folder, AUTHORS[split])]
+            by_half = [shuffle_questions(half, seed) for half in authors_questions(folder, AUTHORS[split])]
             return [question for turn in zip_longest(*by_half) for question in turn if question][:n]
-        questions = ordered(read_archive(folder).questions, seed)
+        questions = shuffle_questions(read_archive(folder).questions, seed)
         if split == "archive":
             return questions[:n]
         halves = [
@@ -115,14 +116,14 @@ class FermiSource(Source):
         return [question for question in halves if split in ("all", question.metadata["split"])][:n]
 
     def state(self, mirror: Path | None) -> State:
-        """Say whether there is a copy."""
+        """Return whether there is a copy, and where."""
         if _folder(mirror) is None:
             return "absent"
         return "mirror" if mirror else "cached"
 
     def fetch(self, into: Path | None = None) -> Path:
-        """Download both files at the pinned commit; a file with another hash is refused and not written."""
-        folder = into / "fermi" if into else _cached()
+        """Download both files at the pinned commit. A file with another hash is not saved."""
+        folder = into / "fermi" if into else _cache_folder()
         for name, expected in FILES.items():
             write_atomically(folder / name, _download(name, expected))
         return folder
@@ -137,13 +138,13 @@ class FermiSource(Source):
         return len(read_archive(folder).questions)
 
 
-def _cached() -> Path:
+def _cache_folder() -> Path:
     return cache_folder() / "fermi" / COMMIT
 
 
 def _folder(mirror: Path | None) -> Path | None:
-    """Folder with both files: in the mirror or beside it, or else in the cache."""
-    folders = (mirror / "fermi", mirror.absolute().parent / "fermi") if mirror else (_cached(),)
+    """Return the folder with both files: in the mirror or beside it, or without a mirror in the cache."""
+    folders = (mirror / "fermi", mirror.absolute().parent / "fermi") if mirror else (_cache_folder(),)
     return next((folder for folder in folders if all((folder / name).is_file() for name in FILES)), None)
 
 
@@ -155,7 +156,7 @@ def _download(name: str, expected: str) -> bytes:
         with urlopen(url, timeout=_TIMEOUT_SECONDS) as reply:
             content: bytes = reply.read(_MAX_BYTES)
     except OSError as error:
-        raise SourceError(f"fermi: cannot download {url} ({error}). {without_network('fermi')}") from error
+        raise SourceError(f"fermi: cannot download {url} ({error}). {download_hint('fermi')}") from error
     if hashlib.sha256(content).hexdigest() != expected:
         raise SourceError(f"fermi: {url} does not have the pinned SHA-256 {expected}")
     return content
@@ -164,52 +165,54 @@ def _download(name: str, expected: str) -> bytes:
 def read_archive(folder: Path) -> Archive:
     """Read, correct and filter the archive in a folder; SourceError if a file does not have its pinned hash.
 
-    Items whose gold is an integer from -100 to 100 are kept: the first of several with the same text, none of them when
-    their golds differ. Items marked as discarded, bare numbers (expressions that lost their exponent) and items that
-    make no sense without another question are left out.
+    Items whose key is an integer from -100 to 100 are used: the first of several with the same text, or none of them if
+    their keys differ. Items marked as discarded, bare numbers (expressions that lost their exponent) and items that
+    refer to another question are excluded.
     """
     excluded: Counter[str] = Counter()
-    kept: list[_Entry] = []
+    usable: list[_Entry] = []
     for entry in _entries(folder):
         reason = next((reason for reason, applies in _EXCLUSIONS.items() if applies(entry)), None)
         if reason is None:
-            kept.append(entry)
+            usable.append(entry)
         else:
             excluded[reason] += 1
-    unique = _without_duplicates(kept, excluded)
+    unique = _without_duplicates(usable, excluded)
     return Archive(tuple(map(_question, unique)), dict(excluded))
 
 
 def authors_questions(folder: Path, halves: Sequence[str] = SPLITS) -> list[list[Question]]:
-    """Read the questions of each half of the authors' split that are in the archive, with the authors' golds.
+    """Return the questions of each half of the authors' split, in their order and with their keys.
 
-    They are in the authors' order: 491 of the 500 of a half. How many are not in the archive is logged.
+    The archive has 491 of the 500 questions of a half. A warning gives the number of missing ones.
     """
     entries = _entries(folder)
-    found: dict[str, list[Question]] = {half: [] for half in halves}
+    by_half: dict[str, list[Question]] = {half: [] for half in halves}
     absent: Counter[str] = Counter()
     with _AUTHORS_SPLIT.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             half = _HALVES[row["split"]]
-            if half in found and row["position"]:
+            if half in by_half and row["position"]:
                 question = _question(entries[int(row["position"])])
                 metadata = {**question.metadata, "split": half}
-                found[half].append(replace(question, gold=row["gold"], metadata=metadata))
-            elif half in found:
+                by_half[half].append(replace(question, gold=row["gold"], metadata=metadata))
+            elif half in by_half:
                 absent[half] += 1
     counts = ", ".join(f"{number} of the {half} half" for half, number in absent.items())
     logger.warning("fermi: not in the archive at its pinned commit, and not asked: %s", counts)
-    return list(found.values())
+    return list(by_half.values())
 
 
 def _entries(folder: Path) -> list[_Entry]:
     """Return every item with its correction."""
-    items = _literal(_checked(folder, "data.js"), "data")
-    corrections = _literal(_checked(folder, "corrections.js"), "corrections")
-    return [_corrected(position, item, corrections.get(_key(item))) for position, item in enumerate(items)]
+    items = _literal(_read_checked(folder, "data.js"), "data")
+    corrections = _literal(_read_checked(folder, "corrections.js"), "corrections")
+    return [
+        _apply_correction(position, item, corrections.get(_key(item))) for position, item in enumerate(items)
+    ]
 
 
-def _checked(folder: Path, name: str) -> str:
+def _read_checked(folder: Path, name: str) -> str:
     path = folder / name
     if sha256_of(path) != FILES[name]:
         raise SourceError(
@@ -219,7 +222,7 @@ def _checked(folder: Path, name: str) -> str:
 
 
 def _literal(script: str, variable: str) -> Any:
-    """Read the JSON literal that a script assigns to a variable."""
+    """Return the JSON literal that a script assigns to a variable."""
     _, _, assigned = script.partition(f"{variable} = ")
     try:
         return json.JSONDecoder().raw_decode(assigned)[0]
@@ -228,13 +231,13 @@ def _literal(script: str, variable: str) -> Any:
 
 
 def _key(item: Mapping[str, Any]) -> str:
-    """Key of an item in the archive's list of corrections."""
+    """Return the key of an item in the corrections."""
     return f"{item['source']}, #{item['number']}" if "number" in item else str(item["source"])
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """An item of the archive with its correction; the exponent is None where it is not an integer."""
+    """An item of the archive with its correction. The exponent is None if it is not an integer."""
 
     position: int
     text: str
@@ -243,8 +246,8 @@ class _Entry:
     corrected: bool
 
 
-def _corrected(position: int, item: Mapping[str, Any], correction: Mapping[str, str] | None) -> _Entry:
-    """Apply a correction; its empty fields mean no change."""
+def _apply_correction(position: int, item: Mapping[str, Any], correction: Mapping[str, str] | None) -> _Entry:
+    """Apply a correction, whose empty fields change nothing."""
     changes = {name: value for name, value in (correction or {}).items() if value}
     text = str(changes.get("question", item["question"])).replace("\N{ZERO WIDTH SPACE}", "").strip()
     answer = str(changes.get("answer", item["answer"])).strip()
@@ -268,8 +271,8 @@ _QUOTED = re.compile(
 )
 
 
-def _refers(text: str) -> bool:
-    """Return whether the text needs another question that it does not quote."""
+def _refers_to_another(text: str) -> bool:
+    """Return True if the text refers to another question and does not quote it."""
     return _REFERENCE.search(text) is not None and _QUOTED.search(text) is None
 
 
@@ -278,26 +281,26 @@ _EXCLUSIONS: Mapping[str, Callable[[_Entry], bool]] = {
     "out_of_range": lambda entry: abs(entry.exponent or 0) > LARGEST_EXPONENT,
     "discarded": lambda entry: entry.text.startswith("DISCARD"),
     "bare_number": lambda entry: _BARE_NUMBER.fullmatch(entry.text) is not None,
-    "refers_to_another": lambda entry: _refers(entry.text),
+    "refers_to_another": lambda entry: _refers_to_another(entry.text),
 }
-"""Reasons to leave an item out, in the order in which they are tried."""
+"""Reasons to exclude an item, in the order in which they are tried."""
 
 _WORDS = re.compile(r"\w+|[-+*/^!=%$]")
 
 
 def _without_duplicates(entries: Sequence[_Entry], excluded: Counter[str]) -> list[_Entry]:
-    """Keep the first of each text, none where golds differ; spelling, quotes and punctuation do not count."""
+    """Return the first entry of each text, none if the keys differ; case, quotes and punctuation are ignored."""
     groups: dict[tuple[str, ...], list[_Entry]] = {}
     for entry in entries:
         groups.setdefault(tuple(_WORDS.findall(entry.text.casefold())), []).append(entry)
-    kept = []
+    unique = []
     for group in groups.values():
         if len({entry.exponent for entry in group}) > 1:
             excluded["conflicting_duplicate"] += len(group)
         else:
             excluded["duplicate"] += len(group) - 1
-            kept.append(group[0])
-    return kept
+            unique.append(group[0])
+    return unique
 
 
 def _question(entry: _Entry) -> Question:

@@ -1,6 +1,6 @@
-"""Questions that are made here and need no download: arithmetic of graded difficulty, and those of LifeEval.
+"""Generated questions, which need no download: arithmetic of graded difficulty, and the questions of LifeEval.
 
-LifeEval asks at which age a person of given sex and age will die. The shipped figures are the period life table 2022 of
+LifeEval asks at which age a person of a given sex and age will die. This package contains the period life table 2022 of
 the US Social Security Administration, Office of the Chief Actuary (probabilities of death of the Social Security area
 population), a work of the US government in the public domain.
 """
@@ -15,11 +15,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from confidence_tasks.sources.source import Source, SourceError, State, ordered, seeded_key
+from confidence_tasks.sources.source import Source, SourceError, State, seeded_key, shuffle_questions
 from confidence_tasks.study.trial import LETTERS, Question
 
 Form = Literal["choice", "number", "boolean"]
-"""Four lettered options, a free number, or a claim to accept or reject."""
+"""Form of an arithmetic question: four lettered options, a number, or a claim that is right or wrong."""
 
 FORMS: tuple[Form, ...] = get_args(Form)
 DEFAULT_SIZE = 200
@@ -28,7 +28,7 @@ MAX_SIZE = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """Operation and operand ranges of one level of difficulty."""
+    """Operation and operand ranges of a level of difficulty."""
 
     subject: str
     symbol: str
@@ -52,17 +52,29 @@ LEVELS: Mapping[str, Level] = {
 
 _OPTIONS = 4
 _OFFSETS = (1, 2, 9, 10, 11, 20)
-"""Distances of wrong numbers from the result: slips of a digit or a carry; some keep the last digit."""
+"""Distances of wrong numbers from the result, as by a wrong digit or carry. Some keep the last digit."""
 
 
 def arithmetic(n: int | None = None, seed: int = 0, form: Form = "choice") -> list[Question]:
-    """Generate ``n`` questions, 1 to 100,000, the levels taking turns; 200 by default.
+    """Generate arithmetic questions of seven levels in turns, from ``1`` (easiest) to ``7``.
 
-    ``form`` is what is asked about the same operands: which of four numbers is right (``choice``), what the number is
-    (``number``), or whether a stated number is right (``boolean``). They are the same on every machine; the questions
-    for a smaller ``n`` are the first of these. The id names the seed, because another seed gives other questions.
-    ``level`` is ``1`` (easiest) to ``7``. Right letters, and true and false claims, are balanced within each level.
-    SourceError if ``n`` or ``form`` is not allowed.
+    The questions are the same on every machine, and a smaller ``n`` gives the first of them. The letters of right
+    options, and true and false claims, are balanced within each level.
+
+    Parameters
+    ----------
+    n : int, optional
+        Number of questions, 1 to 100,000; by default 200.
+    seed : int
+        Seed of the operands. Questions of different seeds differ, so that the seed is part of their ids.
+    form : {"choice", "number", "boolean"}
+        Whether the question asks which of four numbers is the result, what the result is, or whether a stated number is
+        the result. The operands do not depend on the form.
+
+    Raises
+    ------
+    SourceError
+        If ``n`` or ``form`` is not allowed.
 
     Examples
     --------
@@ -89,12 +101,12 @@ def arithmetic(n: int | None = None, seed: int = 0, form: Form = "choice") -> li
 
 
 def _draw(size: int, seed: int, *parts: object) -> int:
-    """Draw from 0 .. size - 1, by hash: the standard library does not promise its generator's draws for ever."""
+    """Return a pseudorandom number in 0 .. size - 1, from a hash, which no version of the standard library changes."""
     return int.from_bytes(seeded_key(seed, *parts)) % size
 
 
 def _operands(level: Level, seen: set[tuple[int, int]], seed: int, position: int) -> tuple[int, int]:
-    """Draw operands that the level has not had yet; it starts afresh once it has had them all."""
+    """Draw operands that the level did not have yet; all operands are available again once none is left."""
     if len(seen) == len(level.first) * len(level.second):
         seen.clear()
     attempt = 0
@@ -117,14 +129,14 @@ def _question(
     task = f"{operands[0]} {level.symbol} {operands[1]}"
     choices: tuple[str, ...] = ()
     if form == "choice":
-        place = _balanced(_OPTIONS, turn, seed, label)
+        place = _balanced_outcome(_OPTIONS, turn, seed, label)
         text, gold = f"What is {task}?", LETTERS[place]
         wrong = [str(result + offset) for offset in _offsets(_OPTIONS - 1, seed, position)]
         choices = (*wrong[:place], str(result), *wrong[place:])
     elif form == "number":
         text, gold = f"What is {task}?", str(result)
     else:
-        holds = _balanced(2, turn, seed, label) == 1
+        holds = _balanced_outcome(2, turn, seed, label) == 1
         claimed = result if holds else result + _offsets(1, seed, position)[0]
         text, gold = f"Is it true that {task} = {claimed}?", "yes" if holds else "no"
     source = SOURCE_NAMES[form]
@@ -146,17 +158,17 @@ SOURCE_NAMES: Mapping[Form, str] = {
     "number": "arithmetic_number",
     "boolean": "arithmetic_boolean",
 }
-"""Name of the source of each form."""
+"""Name of the source by form."""
 
 
-def _balanced(size: int, turn: int, seed: int, label: str) -> int:
-    """Which of ``size`` outcomes a turn gets: each block of ``size`` turns has every outcome once."""
+def _balanced_outcome(size: int, turn: int, seed: int, label: str) -> int:
+    """Return the outcome of a turn, one of ``size``: each block of ``size`` turns has every outcome once."""
     block, place = divmod(turn, size)
     return sorted(range(size), key=lambda outcome: seeded_key(seed, label, block, outcome))[place]
 
 
 def _offsets(count: int, seed: int, position: int) -> list[int]:
-    """Distances of wrong numbers from the result; how many lie below it is uniform, so its rank tells nothing."""
+    """Return the distances of wrong numbers from the result, whose rank among all numbers is uniform."""
     sizes = sorted(_OFFSETS, key=lambda size: seeded_key(seed, position, "offset", size))[:count]
     below = _draw(count + 1, seed, position, "below")
     return [-size if index < below else size for index, size in enumerate(sizes)]
@@ -164,21 +176,21 @@ def _offsets(count: int, seed: int, position: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedSource(Source):
-    """Questions that are made when they are needed: ``make(n, seed)``, with ``n`` None for the default number."""
+    """A source that generates its questions by ``make(n, seed)``; None is the default number."""
 
     make: Callable[[int | None, int], list[Question]]
     copy: State = "generated"
 
     def load(self, n: int | None, seed: int, mirror: Path | None, **options: Any) -> list[Question]:
-        """Make ``n`` questions."""
+        """Generate ``n`` questions."""
         return self.make(n, seed)
 
     def state(self, mirror: Path | None) -> State:
-        """They, or the figures that they are about, are always there."""
+        """Return the state, which does not depend on the machine."""
         return self.copy
 
     def verify(self, mirror: Path | None) -> int:
-        """Make the default number of questions."""
+        """Generate the default number of questions."""
         return len(self.make(None, 0))
 
 
@@ -191,10 +203,14 @@ HIGHEST_LAST_AGE = 150
 
 @dataclass(frozen=True, slots=True)
 class LifeTable:
-    """Probabilities of death by sex and age, named after population and year.
+    """A life table.
 
-    ``male`` and ``female`` have the probability that a person who has reached age x dies before age x + 1, for x = 0,
-    1, ... in [0, 1].
+    Attributes
+    ----------
+    name : str
+        Name of the table: population and year.
+    male, female : tuple of float
+        For each age x = 0, 1, ..., the probability that a person who reached this age dies before age x + 1.
     """
 
     name: str
@@ -202,15 +218,15 @@ class LifeTable:
     female: tuple[float, ...]
 
     def probabilities(self, sex: str) -> tuple[float, ...]:
-        """Probabilities of death of one sex, ``male`` or ``female``."""
+        """Return the probabilities of death of one sex, ``male`` or ``female``."""
         return {"male": self.male, "female": self.female}[sex]
 
 
 def load_life_table(path: str | Path | None = None) -> LifeTable:
-    """Load a life table, by default the shipped one; it is named after its file.
+    """Load a life table, by default that of this package. Its name is that of the file.
 
-    A CSV file has the columns ``age, male_qx, female_qx``: ages 0, 1, 2, ... without gaps up to at least 100, and the
-    probability of dying within a year of reaching that age, in [0, 1]. SourceError names the line that is otherwise.
+    The CSV file has the columns ``age, male_qx, female_qx``: ages 0, 1, 2, ... up to at least 100, and the probability
+    of dying within a year of reaching this age. SourceError names the line that is not valid.
 
     Examples
     --------
@@ -226,20 +242,22 @@ def load_life_table(path: str | Path | None = None) -> LifeTable:
         raise SourceError(f"life table {file}: cannot be read: {error}") from error
     if not rows or tuple(map(str.strip, rows[0])) != COLUMNS:
         raise SourceError(f"life table {file}: the columns must be {', '.join(COLUMNS)}")
-    figures = [_figures(row, age, f"life table {file}, line {age + 2}") for age, row in enumerate(rows[1:])]
-    if not LOWEST_LAST_AGE < len(figures) <= HIGHEST_LAST_AGE + 1:
+    by_age = [
+        _probabilities(row, age, f"life table {file}, line {age + 2}") for age, row in enumerate(rows[1:])
+    ]
+    if not LOWEST_LAST_AGE < len(by_age) <= HIGHEST_LAST_AGE + 1:
         raise SourceError(f"life table {file}: the last age must be {LOWEST_LAST_AGE} to {HIGHEST_LAST_AGE}")
-    male, female = zip(*figures, strict=True)
+    male, female = zip(*by_age, strict=True)
     return LifeTable(file.stem, male, female)
 
 
-def _figures(row: list[str], age: int, where: str) -> tuple[float, float]:
-    """Read the probabilities of dying at an age, male and female, from a row of the life table."""
+def _probabilities(row: list[str], age: int, where: str) -> tuple[float, float]:
+    """Return the probabilities of death at an age, male and female, from a row of a life table."""
     try:
-        found, male, female = (float(cell) for cell in row)
+        stated_age, male, female = (float(cell) for cell in row)
     except ValueError as error:
         raise SourceError(f"{where}: three numbers expected, not {', '.join(row)[:60]!r}") from error
-    if found != age:
+    if stated_age != age:
         raise SourceError(f"{where}: age {age} expected, not {row[0]}")
     if not (0 <= male <= 1 and 0 <= female <= 1):
         raise SourceError(f"{where}: a probability must be between 0 and 1")
@@ -249,11 +267,11 @@ def _figures(row: list[str], age: int, where: str) -> tuple[float, float]:
 SEXES = ("male", "female")
 AGES = range(101)
 RADII = (1, 5, 10, 20)
-"""The paper's four radii in years, the hardest first."""
+"""The four radii of the paper in years, the hardest first."""
 
 
 def lifeeval_questions() -> list[Question]:
-    """Build the 808 questions: two sexes, minimum ages 0 to 100, radii of 1, 5, 10 and 20 years.
+    """Return the 808 questions: two sexes, ages 0 to 100, and radii of 1, 5, 10 and 20 years.
 
     Examples
     --------
@@ -265,9 +283,9 @@ def lifeeval_questions() -> list[Question]:
 
 
 def lifeeval_question(sex: str, age: int, radius: int, **scoring: str) -> Question:
-    """Build one question; it has no gold answer, as every guess is right with a probability from the life table.
+    """Return one question. It has no key, because every guess is right with a probability from the life table.
 
-    ``scoring`` is what a guess is scored by: ``window`` and ``table``.
+    ``scoring`` is added to the metadata: the ``window`` and the ``table`` by which a guess is scored.
     """
     years = "1 year" if radius == 1 else f"{radius} years"
     old = "1 year" if age == 1 else f"{age} years"
@@ -284,6 +302,6 @@ def lifeeval_question(sex: str, age: int, radius: int, **scoring: str) -> Questi
 
 
 def ordered_lifeeval(n: int | None, seed: int) -> list[Question]:
-    """Return at most ``n`` questions of LifeEval, balanced over radius and sex, for the shipped life table."""
+    """Return at most ``n`` questions of LifeEval, balanced over radius and sex, for the life table of this package."""
     load_life_table()
-    return ordered(lifeeval_questions(), seed, ("level", "subject"))[:n]
+    return shuffle_questions(lifeeval_questions(), seed, ("level", "subject"))[:n]

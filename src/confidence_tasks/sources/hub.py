@@ -1,6 +1,6 @@
-"""Sources on the Hugging Face hub: rows from a mirror, the cache, or the hub at a pinned commit, and their shapes.
+"""Sources on the Hugging Face hub. Rows come from a mirror, the cache, or the hub at a pinned commit.
 
-A shape says which columns a source has, and how one row becomes questions.
+The shape of a source declares its columns, and the function that turns a row into questions.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from confidence_tasks.sources.source import (
     SourceError,
     State,
     cache_folder,
-    ordered,
+    download_hint,
     sha256_of,
-    shuffled_options,
-    without_network,
+    shuffle_options,
+    shuffle_questions,
     write_atomically,
 )
 from confidence_tasks.study.trial import LETTERS, Kind, Question
@@ -34,14 +34,14 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RowIdentity:
-    """Source and id of a row's questions, and the seed that shuffles options."""
+    """Source and id of the questions of a row, and the seed of the order of options."""
 
     source: str
     id: str
     seed: int
 
     def question(self, text: str, kind: Kind, gold: str | None, **more: Any) -> Question:
-        """Make a question of this source and id; ``more`` are further fields of :class:`Question`."""
+        """Return a question with this source and id; ``more`` are further fields of :class:`Question`."""
         return Question(
             **{"id": self.id, "source": self.source, "text": text, "kind": kind, "gold": gold, **more}
         )
@@ -53,14 +53,16 @@ class Shape:
 
     Attributes
     ----------
-    columns, optional : tuple of str
-        Columns that every row must have, and those that are used where they exist.
-    key : str or None
-        Column with the publisher's own identifier; None numbers the rows.
+    columns : tuple of str
+        Columns that every row must have.
     read : callable
-        Maps a row with all of ``columns`` to its questions; RowError when the row is not of this shape.
+        ``read(row, identity)`` returns the questions of a row, or raises RowError if the row does not have this shape.
+    optional : tuple of str
+        Further columns that are used if they exist.
+    key : str or None
+        Column with the publisher's identifier; None to number the rows.
     questions_per_row : int
-        How many questions each row gives.
+        Number of questions of each row.
     """
 
     columns: tuple[str, ...]
@@ -71,11 +73,11 @@ class Shape:
 
 
 MMLU_LEVELS = ("elementary", "high_school", "college", "professional")
-"""Levels that an MMLU subject's name can begin with; all others are ``other``."""
+"""Levels with which the name of an MMLU subject may begin. The level of other subjects is ``other``."""
 
 
 def mmlu_level(subject: str) -> str:
-    """Difficulty level of an MMLU subject.
+    """Return the difficulty level of an MMLU subject.
 
     Examples
     --------
@@ -97,7 +99,7 @@ def _mmlu(row: Row, identity: RowIdentity) -> list[Question]:
 _GSM8K_GOLD = re.compile(r"#### *(-?\d[\d,]*(?:\.\d+)?)\s*\Z", re.ASCII)
 
 _GSM8K_CALCULATOR = re.compile(r"<<[^<>]*>>")
-"""Calculator calls that the publisher put into the solutions."""
+"""Calculator calls in the published solutions."""
 
 
 def _gsm8k(row: Row, identity: RowIdentity) -> list[Question]:
@@ -116,27 +118,27 @@ def _truthfulqa(row: Row, identity: RowIdentity) -> list[Question]:
     labels = list(targets.get("labels") or ())
     if len(labels) != len(options) or sorted(labels) != [0] * (len(options) - 1) + [1]:
         raise RowError("column 'mc1_targets' must mark exactly one of its choices as right")
-    return [_shuffled(identity, _text(row, "question"), options, labels.index(1))]
+    return [_shuffled_choice(identity, _text(row, "question"), options, labels.index(1))]
 
 
 def _sciq(row: Row, identity: RowIdentity) -> list[Question]:
     options = [
         _text(row, column) for column in ("correct_answer", "distractor1", "distractor2", "distractor3")
     ]
-    return [_shuffled(identity, _text(row, "question"), options, 0)]
+    return [_shuffled_choice(identity, _text(row, "question"), options, 0)]
 
 
 def _gpqa(row: Row, identity: RowIdentity) -> list[Question]:
     answers = ("Correct Answer", "Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3")
     options = [_text(row, column).strip() for column in answers]
     subject = row.get("High-level domain") or ""
-    return [_shuffled(identity, _text(row, "Question").strip(), options, 0, subject=subject)]
+    return [_shuffled_choice(identity, _text(row, "Question").strip(), options, 0, subject=subject)]
 
 
 def _boolq(row: Row, identity: RowIdentity) -> list[Question]:
     answer = row["answer"]
     if not isinstance(answer, bool):
-        raise RowError(f"gold out of range: column 'answer' must be true or false, not {_shown(answer)}")
+        raise RowError(f"gold out of range: column 'answer' must be true or false, not {_describe(answer)}")
     passage = {"passage": row.get("passage") or ""}
     return [identity.question(_text(row, "question"), "boolean", "yes" if answer else "no", metadata=passage)]
 
@@ -146,14 +148,14 @@ _LETTERED = re.compile(r"\s*\(?([A-Z])\)\s*")
 
 
 def _agieval(row: Row, identity: RowIdentity) -> list[Question]:
-    """Split the ready-made prompt into passage, question and options: the tasks have prompts of their own."""
+    """Split the published prompt into passage, question and options, because tasks have their own prompts."""
     query, marker, _ = _text(row, "query").rpartition(_AGIEVAL_OPTIONS)
     if not marker:
         raise RowError(f"column 'query' has no {_AGIEVAL_OPTIONS!r}")
     passage, _, question = query.rpartition("\nQ: ")
     gold = row["gold"]
     position = gold[0] if isinstance(gold, list | tuple) and len(gold) == 1 else gold
-    choices = tuple(map(_unlettered, _options(row, "choices"), LETTERS))
+    choices = tuple(map(_strip_letter, _options(row, "choices"), LETTERS))
     parts = {"passage": passage.strip(), "question": question.strip()}
     letter = LETTERS[_position(position, len(choices))]
     text = "\n\n".join(parts.values()).strip()
@@ -161,7 +163,7 @@ def _agieval(row: Row, identity: RowIdentity) -> list[Question]:
 
 
 def _halueval(row: Row, identity: RowIdentity) -> list[Question]:
-    """Ask twice whether a given answer is right: once of the right one, once of the hallucinated one."""
+    """Return two questions whether a given answer is right: one for the right, one for the hallucinated answer."""
     text, knowledge = _text(row, "question"), row.get("knowledge") or ""
     return [
         identity.question(
@@ -183,7 +185,7 @@ def _trivia_qa(row: Row, identity: RowIdentity) -> list[Question]:
 def _nq_open(row: Row, identity: RowIdentity) -> list[Question]:
     answers = row["answer"]
     if not isinstance(answers, list | tuple) or not answers:
-        raise RowError(f"column 'answer' must list at least one answer, not {_shown(answers)}")
+        raise RowError(f"column 'answer' must list at least one answer, not {_describe(answers)}")
     return [_short_answer(row, identity, answers[0], answers)]
 
 
@@ -211,7 +213,7 @@ def _hle(row: Row, identity: RowIdentity) -> list[Question]:
 
 
 def _inline_options(text: str) -> tuple[str, tuple[str, ...]]:
-    """Split off options that are listed at the end of the question as ``A. ...`` lines, lettered in order."""
+    """Return a question without the options at its end, lines ``A. ...`` lettered in order, and these options."""
     stem, marker, listed = text.rpartition(_HLE_OPTIONS)
     matches = list(_HLE_OPTION.finditer(listed)) if marker else []
     if len(matches) < 2 or [match[1] for match in matches] != list(LETTERS[: len(matches)]):
@@ -222,16 +224,16 @@ def _inline_options(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 _IMAGE_TYPES = {"iVBOR": "png", "/9j/": "jpeg", "UklGR": "webp", "R0lGOD": "gif"}
-"""Image format by the first bytes of a base64 text."""
+"""Image format by the first characters of the base64 text."""
 
 
 def _data_url(value: object) -> str | None:
-    """A picture as a data URL with the type that its bytes have: providers refuse a wrong one."""
+    """Return the data URL of a picture with the type of its content, because providers refuse a wrong type."""
     if not value:
         return None
     header, comma, data = value.partition(",") if isinstance(value, str) else ("", "", "")
     if not comma or not header.startswith("data:image/"):
-        raise RowError(f"column 'image' must be a data URL, not {_shown(value)}")
+        raise RowError(f"column 'image' must be a data URL, not {_describe(value)}")
     for start, kind in _IMAGE_TYPES.items():
         if data.startswith(start):
             return f"data:image/{kind};base64,{data}"
@@ -270,11 +272,11 @@ HLE = Shape(
 )
 
 
-def _shuffled(
+def _shuffled_choice(
     identity: RowIdentity, text: str, options: Sequence[str], gold: int, subject: str = ""
 ) -> Question:
-    """Build a question from options that the source lists with the right one at a fixed position."""
-    choices, letter = shuffled_options(options, gold, identity.seed, identity.id)
+    """Return a question with its options shuffled, for sources that list the right one at a fixed position."""
+    choices, letter = shuffle_options(options, gold, identity.seed, identity.id)
     return identity.question(text, "choice", letter, choices=choices, subject=subject)
 
 
@@ -285,8 +287,8 @@ def _short_answer(row: Row, identity: RowIdentity, gold: str, aliases: Sequence[
     return identity.question(_text(row, "question"), "text", gold, aliases=others)
 
 
-def _unlettered(option: str, letter: str) -> str:
-    """Drop the option's own letter: tasks letter the options themselves."""
+def _strip_letter(option: str, letter: str) -> str:
+    """Remove the letter of an option, because tasks add letters themselves."""
     match = _LETTERED.match(option)
     return option[match.end() :] if match and match[1] == letter else option
 
@@ -294,14 +296,14 @@ def _unlettered(option: str, letter: str) -> str:
 def _text(row: Row, column: str) -> str:
     value = row.get(column)
     if not isinstance(value, str) or not value.strip():
-        raise RowError(f"column {column!r} must be a text, not {_shown(value)}")
+        raise RowError(f"column {column!r} must be a text, not {_describe(value)}")
     return value
 
 
 def _options(row: Row, column: str) -> tuple[str, ...]:
     value = row.get(column)
     if not isinstance(value, list | tuple) or not 2 <= len(value) <= len(LETTERS):
-        raise RowError(f"column {column!r} must list 2 to {len(LETTERS)} options, not {_shown(value)}")
+        raise RowError(f"column {column!r} must list 2 to {len(LETTERS)} options, not {_describe(value)}")
     if not all(isinstance(option, str) for option in value):
         raise RowError(f"column {column!r} has an option that is not a text")
     return tuple(value)
@@ -310,18 +312,20 @@ def _options(row: Row, column: str) -> tuple[str, ...]:
 def _record(row: Row, column: str) -> Row:
     value = row.get(column)
     if not isinstance(value, Mapping):
-        raise RowError(f"column {column!r} must be a record, not {_shown(value)}")
+        raise RowError(f"column {column!r} must be a record, not {_describe(value)}")
     return value
 
 
 def _position(value: object, options: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < options:
-        raise RowError(f"gold out of range: {_shown(value)} points at none of the {options} options")
+        raise RowError(
+            f"gold out of range: {_describe(value)} is not the position of one of {options} options"
+        )
     return value
 
 
-def _shown(value: object) -> str:
-    """Describe a wrong value without repeating a question: some sources must not be printed."""
+def _describe(value: object) -> str:
+    """Describe a wrong value without its text, because the questions of some sources must not be printed."""
     if isinstance(value, str | list | tuple | dict):
         return f"a {type(value).__name__} of length {len(value)}"
     return repr(value)
@@ -335,19 +339,25 @@ _SHIPPED = Path(__file__).parent / "data"
 
 @dataclass(frozen=True, slots=True)
 class RowSelection:
-    """The rows of a split that a paper asks: a shipped list of their numbers, from 0, in the paper's order.
+    """The rows of a split that a paper used.
 
-    ``of`` is the number of rows of the whole split, ``sha256`` the hash of their required columns, by which a mirror
-    that holds these rows alone is known.
+    Attributes
+    ----------
+    file : str
+        Name of the data file that lists the numbers of the rows, from 0, in the order of the paper.
+    n_rows : int
+        Number of rows of the whole split.
+    sha256 : str
+        Hash of the required columns of the selected rows, to recognise a mirror that contains only these rows.
     """
 
     file: str
-    of: int
+    n_rows: int
     sha256: str
 
     @property
     def numbers(self) -> list[int]:
-        """Numbers of the rows."""
+        """Numbers of the selected rows."""
         _, *lines = (_SHIPPED / self.file).read_text(encoding="utf-8").split()
         return list(map(int, lines))
 
@@ -363,16 +373,20 @@ class HubSource(Source):
 
     Attributes
     ----------
-    config : str
-        Its configuration; ``default`` where the data set has a single one.
+    hub_id : str
+        Name of the data set on the hub.
+    config, split : str
+        Configuration and split of the data set; the configuration is ``default`` if there is only one.
     revision : str
         The pinned commit.
+    shape : Shape
+        Columns of the data set and the reader of its rows.
     balance : tuple of str
-        Attributes of a question that a sample is balanced over.
+        Attributes of a question over which samples are balanced.
     sample_in_mirror : bool
-        Whether a mirror may hold fewer rows than the pinned split.
+        Whether a mirror may contain fewer rows than the pinned split.
     selection : RowSelection, optional
-        The rows that are asked, where these are not all; ids then have the row's number without leading zeros.
+        The rows that are used; by default all. Ids of selected rows have no leading zeros.
     """
 
     hub_id: str
@@ -397,10 +411,10 @@ class HubSource(Source):
     @property
     def rows(self) -> int:
         """Number of rows of the pinned split."""
-        return self.selection.of if self.selection else (self.size or 0) // self.shape.questions_per_row
+        return self.selection.n_rows if self.selection else (self.size or 0) // self.shape.questions_per_row
 
     def load(self, n: int | None, seed: int, mirror: Path | None, **options: Any) -> list[Question]:
-        """Load at most ``n`` questions; without a mirror or an earlier fetch, they are downloaded first."""
+        """Load at most ``n`` questions. They are downloaded first if there is neither a mirror nor a cached copy."""
         path = self._copy(mirror)
         if path is None and mirror is not None:
             raise SourceError(
@@ -409,16 +423,18 @@ class HubSource(Source):
                 f"internet; without {MIRROR_VARIABLE} it is downloaded from the hub"
             )
         rows = read_rows(self, path or self.fetch())
-        return ordered(self._questions(rows, seed, mirrored=mirror is not None), seed, self.balance)[:n]
+        return shuffle_questions(
+            self._questions(rows, seed, mirrored=mirror is not None), seed, self.balance
+        )[:n]
 
     def state(self, mirror: Path | None) -> State:
-        """Say whether there is a copy."""
+        """Return whether there is a copy, and where."""
         if self._copy(mirror) is None:
             return "absent"
         return "mirror" if mirror else "cached"
 
     def fetch(self, into: Path | None = None) -> Path:
-        """Download the split at its pinned commit, check its questions, and keep the columns that are used."""
+        """Download the split at its pinned commit, check its questions, and save the columns that are used."""
         rows = download_rows(self)
         self._questions(rows, seed=0, mirrored=False)
         path = self._path(into)
@@ -427,7 +443,7 @@ class HubSource(Source):
         return path
 
     def verify(self, mirror: Path | None) -> int:
-        """Check the hash that was recorded at the download, where there is one, then count and rows."""
+        """Check the hash that was recorded at the download, if any, the number of rows, and every row."""
         path = self._copy(mirror)
         if path is None:
             raise SourceError(
@@ -441,7 +457,7 @@ class HubSource(Source):
         return len(self._questions(read_rows(self, path), seed=0, mirrored=mirror is not None))
 
     def _path(self, root: Path | None) -> Path:
-        """Return where the copy lies in a mirror; the cache is a mirror of its own for each revision."""
+        """Return the path of the copy in a mirror, or in the cache, which has one mirror folder per revision."""
         folder = root or cache_folder() / "hub" / self.revision
         return folder / self.hub_id / self.config / f"{self.split}.jsonl"
 
@@ -466,7 +482,7 @@ class HubSource(Source):
         return questions
 
     def _numbered(self, rows: Sequence[Row], mirrored: bool) -> list[tuple[int, Row]]:
-        """Return the rows that are asked, with their numbers in the split."""
+        """Return the rows that are used, with their numbers in the split."""
         if self.selection and mirrored and self.selection.is_all_of(rows, self.shape.columns):
             return list(zip(self.selection.numbers, rows, strict=True))
         self._check_count(len(rows), mirrored)
@@ -474,7 +490,7 @@ class HubSource(Source):
         return [(number, rows[number]) for number in numbers]
 
     def _check_count(self, rows: int, mirrored: bool) -> None:
-        """Refuse a split of another size: it is another revision, whose ids mean other questions."""
+        """Raise SourceError for a split of another size, which is another revision with other ids."""
         if rows == 0:
             raise SourceError(f"{self.name}: the split {self.split!r} is empty")
         if mirrored and self.sample_in_mirror and rows < self.rows:
@@ -482,7 +498,7 @@ class HubSource(Source):
         elif rows != self.rows:
             raise SourceError(
                 f"{self.name}: {rows} rows, but revision {self.revision[:8]} of {self.hub_id} has {self.rows}: "
-                "another revision cannot stand in for it"
+                "another revision cannot replace it"
             )
 
 
@@ -493,8 +509,8 @@ def read_rows(source: HubSource, path: Path) -> list[Row]:
             from pyarrow import parquet
 
             columns = _used_columns(source, parquet.read_schema(path).names)
-            found: list[Row] = parquet.read_table(path, columns=columns).to_pylist()
-            return found
+            rows: list[Row] = parquet.read_table(path, columns=columns).to_pylist()
+            return rows
         lines = path.read_text(encoding="utf-8").split("\n")
         return [_read_line(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
     except (OSError, ValueError) as error:
@@ -512,18 +528,18 @@ def _read_line(line: str, number: int) -> Row:
 
 
 def _used_columns(source: HubSource, present: Sequence[str]) -> list[str]:
-    """Columns worth reading: some data sets carry pictures and canaries that no task needs."""
+    """Return the columns to read, without the pictures and canaries of some data sets."""
     return [column for column in (*source.shape.columns, *source.shape.optional) if column in present]
 
 
 def download_rows(source: HubSource) -> list[Row]:
-    """Download the rows of the pinned split from the hub; SourceError says what to do where that fails."""
+    """Download the rows of the pinned split from the hub; SourceError gives advice if this fails."""
     from huggingface_hub import get_token
 
     if source.gated and get_token() is None:
         raise SourceError(
-            f"{source.name} is gated: ask for access at {source.page}, then set HF_TOKEN to a token of that account "
-            f"(or {MIRROR_VARIABLE} to a folder that holds a copy)"
+            f"{source.name} is gated: request access at {source.page}, then set HF_TOKEN to a token of that account "
+            f"(or {MIRROR_VARIABLE} to a folder with a copy)"
         )
     try:
         from datasets.load import load_dataset
@@ -531,12 +547,12 @@ def download_rows(source: HubSource) -> list[Row]:
         config = None if source.config == "default" else source.config
         data = load_dataset(source.hub_id, config, split=source.split, revision=source.revision)
         return list(data.select_columns(_used_columns(source, data.column_names)))
-    except Exception as error:  # three libraries raise their own families, down to the socket
+    except Exception as error:  # of three libraries, down to the socket
         access = (
             f" Access must be granted at {source.page} to the account of HF_TOKEN." if source.gated else ""
         )
-        said = f"{type(error).__name__}: {error}".split("\n", 1)[0]
+        message = f"{type(error).__name__}: {error}".split("\n", 1)[0]
         raise SourceError(
-            f"{source.name}: cannot be read from the hub ({said}).{access} "
-            f"{without_network(source.name)}; or give the path of a .jsonl or .csv file of questions in its place"
+            f"{source.name}: cannot be read from the hub ({message}).{access} "
+            f"{download_hint(source.name)}; or give the path of a .jsonl or .csv file of questions instead"
         ) from error

@@ -1,21 +1,20 @@
-"""The user's own questions, from a JSON lines or CSV file.
+"""Questions of the user, from a JSON lines or CSV file.
 
-One question per line, as a JSON object with these fields; the same names are the columns of a CSV file, where the
-entries of ``choices`` and ``aliases`` are separated by ``|``.
+Each line of a JSON lines file is an object with the following fields. They are also the columns of a CSV file, in which
+``|`` separates the entries of ``choices`` and ``aliases``.
 
 ===========  ========================================================================================================
 field        meaning
 ===========  ========================================================================================================
-question     the question, without its options; must be there
-answer       the key, which must be there: for options a letter or the text of one, else a number, a text, or yes / no
-             (true / false)
-choices      2 to 26 options, in the order to show; the right one must be there once
-kind         ``choice``, ``number``, ``text`` or ``boolean``; otherwise it is inferred from choices and answer
-aliases      other texts or numbers that are right as well
-id           letters, digits and ``_ - . :``; otherwise it is made from the text
+question     the question without its options; required
+answer       the key; required: the letter or the text of an option, a number, a text, or yes / no (true / false)
+choices      2 to 26 options in the order shown; the right one exactly once
+kind         ``choice``, ``number``, ``text`` or ``boolean``; by default inferred from ``choices`` and ``answer``
+aliases      other correct texts or numbers
+id           letters, digits and ``_ - . :``; by default computed from the text
 subject      subject
 level        level of difficulty
-metadata     an object with whatever else is to be kept (JSON only)
+metadata     an object with further data (JSON only)
 ===========  ========================================================================================================
 """
 
@@ -50,15 +49,24 @@ _BOOLEANS = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
 
 
 def is_own_file(name: str) -> bool:
-    """Return whether the name of a source is the path of a file of questions."""
+    """Return True if the name of a source is the path of a file of questions."""
     return Path(name).suffix.lower() in READERS
 
 
 def read_own_file(path: Path, key: str = "answer") -> list[Question]:
-    """Read a file of questions, in its order; the source is named after the file.
+    """Read the questions of a file, in the order of the file. Their source has the name of the file.
 
-    A ``.jsonl`` or ``.csv`` file in UTF-8, at most 64 MiB and 100,000 questions, whose field ``key`` holds the key.
-    SourceError if it cannot be read or a question is not valid; it names the line and what is allowed.
+    Parameters
+    ----------
+    path : Path
+        A ``.jsonl`` or ``.csv`` file in UTF-8, with at most 64 MiB and 100,000 questions.
+    key : str
+        Field that holds the key.
+
+    Raises
+    ------
+    SourceError
+        If the file cannot be read or a question is not valid. The message names the line.
     """
     source = re.sub(r"[^\w.-]+", "_", path.stem, flags=re.ASCII)
     if source in SOURCES:
@@ -78,15 +86,15 @@ def read_own_file(path: Path, key: str = "answer") -> list[Question]:
 
 
 Readers: TypeAlias = Mapping[str, Callable[[TextIO], Iterator[tuple[int, Any]]]]
-"""Readers by suffix: each yields the rows of an open file with their line numbers."""
+"""Functions by suffix that yield the rows of an open file with their line numbers."""
 
 
 def file_rows(
     path: Path, readers: Readers, max_bytes: int, max_rows: int, what: str
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the rows of a file, each with the place where it stands.
+    """Yield the rows of a file, each with its location for messages.
 
-    SourceError if the file cannot be read or is larger; it names the line.
+    SourceError if the file cannot be read or is too large; ``what`` is the plural noun for rows in its message.
     """
     if not path.is_file():
         raise SourceError(f"{path}: no such file")
@@ -104,7 +112,7 @@ def file_rows(
 
 
 def json_lines(file: TextIO) -> Iterator[tuple[int, Any]]:
-    """Yield what each line of JSON holds, with its number; SourceError says what is not JSON."""
+    """Yield the number and the content of each line; SourceError if a line is not JSON."""
     for number, line in enumerate(file, start=1):
         if line.strip():
             try:
@@ -118,15 +126,15 @@ def _refuse_constant(constant: str) -> NoReturn:
 
 
 def csv_rows(file: TextIO, kept: str = "") -> Iterator[tuple[int, Any]]:
-    """Yield the cells of each row that are not empty, and that of the column ``kept``, with its line.
+    """Yield the line number and the cells of each row, without empty cells other than that of the column ``kept``.
 
-    SourceError says what is not CSV with commas.
+    SourceError if the file is not CSV with commas.
     """
     reader = csv.DictReader(file, strict=True)
     try:
         columns = list(reader.fieldnames or ())
         if other := [mark for mark in ";\t" if len(columns) == 1 and mark in columns[0]]:
-            raise SourceError(f"{file.name}: its columns are parted by {other[0]!r}: save it with commas")
+            raise SourceError(f"{file.name}: its columns are separated by {other[0]!r}: save it with commas")
         for row in reader:
             if None in row:
                 raise SourceError(f"{file.name}, line {reader.line_num}: more cells than columns")
@@ -142,9 +150,9 @@ READERS: Readers = {".jsonl": json_lines, ".csv": csv_rows}
 
 
 def parse_question(source: str, row: Any, *, key: str = "answer") -> Question:
-    """Read the fields of one question of a source; RowError says what is wrong with them.
+    """Return the question that the fields of a row describe; RowError if they are not valid.
 
-    The field ``key`` holds the key, and must be there; no name where no answer is right or wrong by a key.
+    ``key`` is the field that holds the key, which is required; empty if answers are not graded by a key.
     """
     if not isinstance(row, dict):
         raise RowError("not an object with fields")
@@ -198,15 +206,15 @@ def _texts(row: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 
 def _aliases(row: Mapping[str, Any], kind: Kind) -> tuple[str, ...]:
-    """Return the aliases in the form in which keys are compared; a letter or yes has no other wording."""
+    """Return the aliases in the form of keys; RowError for options and yes/no questions, which have none."""
     given = _texts(row, "aliases")
     if given and kind in ("choice", "boolean"):
-        raise RowError(f"'aliases' are of texts and numbers, and this question is of the kind {kind!r}")
+        raise RowError(f"'aliases' are for texts and numbers, and this question has the kind {kind!r}")
     return tuple(key for alias in given if (key := _gold(alias, kind, (), "aliases")) is not None)
 
 
 def _identifier(row: Mapping[str, Any], text: str, choices: tuple[str, ...]) -> str:
-    """Return the user's id, or one made from the text, so that it outlives edits elsewhere in the file."""
+    """Return the user's id, or a hash of the text, which does not change if other questions are edited."""
     given = row.get("id")
     if given is None:
         return hashlib.sha256("\x1f".join((text, *choices)).encode()).hexdigest()[:12]
@@ -254,7 +262,7 @@ _ALLOWED: Mapping[Kind, str] = {
 
 
 def _letter(text: str, choices: tuple[str, ...]) -> str | None:
-    """Return the letter that a key names, itself or by the text of its option; RowError where these are two options."""
+    """Return the letter of the key, given as a letter or as the text of an option; RowError if it is ambiguous."""
     letters = LETTERS[: len(choices)]
     if len(text) != 1 or text.upper() not in letters:
         return letters[choices.index(text)] if text in choices else None
@@ -269,7 +277,7 @@ def _letter(text: str, choices: tuple[str, ...]) -> str | None:
 
 
 def _as_number(text: str) -> str | None:
-    """A number as a plain decimal, or None."""
+    """Return a number as a plain decimal; None if the text is not a number."""
     if not _NUMBER.fullmatch(text):
         return None
     return format(Decimal(text.replace(",", "")), "f")

@@ -1,7 +1,7 @@
-"""What every source is: an entry of the table that can load, fetch and verify itself, in a seeded order.
+"""Base class of the sources, which load, fetch and verify questions, and functions for their order and their copies.
 
-Orders depend on identifiers alone, so that they are the same on every machine. A sample is a prefix of an order: the
-100 questions of one seed are the first of its 200. Copies lie in the user's mirror or in the cache.
+Orders depend on the seed and the identifiers only, so that they are the same on every machine. A sample is the start of
+an order: the 100 questions of a seed are the first of its 200. Copies are in the user's mirror or in the cache.
 """
 
 from __future__ import annotations
@@ -20,31 +20,33 @@ from confidence_tasks.study.trial import LETTERS, Question
 
 
 class SourceError(ValueError):
-    """A source is unknown, unreachable, or does not hold what its entry in the table promises."""
+    """A source is unknown, cannot be reached, or does not match its entry in the table."""
 
 
 class RowError(ValueError):
-    """One row does not have the shape of its source; the loader adds which source and which row."""
+    """A row does not have the shape of its source. The loader adds the source and the row to the message."""
 
 
 State = Literal["generated", "shipped", "mirror", "cached", "absent"]
-"""State of a source's questions on this machine; an absent source must be fetched."""
+"""Where the questions of a source are. Those of an absent source must be fetched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source(ABC):
-    """One source of questions.
+    """A source of questions.
 
     Attributes
     ----------
+    name : str
+        Name of the source.
     licence : str
         Licence of the questions, as their publisher states it.
     size : int or None
-        Number of questions; None when as many as wanted can be generated.
+        Number of questions; None if any number can be generated.
     gated : bool
-        Whether access must be asked for at the publisher's page.
+        Whether access must be requested on the publisher's page.
     options : tuple of str
-        What :meth:`load` takes beside size, seed and mirror.
+        Names of further options of :meth:`load`.
     """
 
     name: str
@@ -55,33 +57,33 @@ class Source(ABC):
 
     @property
     def page(self) -> str:
-        """Web page of the source; empty when it has none."""
+        """Web page of the source; empty if it has none."""
         return ""
 
     @property
     def commit(self) -> str:
-        """The pinned commit; empty for questions that come with this package."""
+        """The pinned commit; empty for questions that are part of this package."""
         return ""
 
     @abstractmethod
     def load(self, n: int | None, seed: int, mirror: Path | None, **options: Any) -> list[Question]:
-        """Load at most ``n`` questions in the order of the seed, from the mirror when there is one."""
+        """Load at most ``n`` questions in the order of the seed, from the mirror if there is one."""
 
     @abstractmethod
     def state(self, mirror: Path | None) -> State:
-        """Say where the questions are, without reading them."""
+        """Return where the questions are, without reading them."""
 
     def fetch(self, into: Path | None = None) -> Path | None:
-        """Download ahead, to the cache or ``into`` a mirror folder; None when there is nothing to download."""
+        """Download the questions to the cache or ``into`` a mirror folder; None if there is nothing to download."""
         return None
 
     @abstractmethod
     def verify(self, mirror: Path | None) -> int:
-        """Check hashes, counts and every row of what is there; return the number of questions."""
+        """Check hashes, counts and every row of the copy; return the number of questions."""
 
 
 def seeded_key(seed: int, *parts: object) -> bytes:
-    """Sort key of an identifier under a seed: SHA-256, which no library version changes.
+    """Return the sort key of an identifier under a seed: a SHA-256 hash, which is the same in all library versions.
 
     Examples
     --------
@@ -91,11 +93,13 @@ def seeded_key(seed: int, *parts: object) -> bytes:
     return hashlib.sha256("\x1f".join(map(str, (seed, *parts))).encode()).digest()
 
 
-def ordered(questions: Sequence[Question], seed: int, balance: Sequence[str] = ()) -> list[Question]:
-    """Shuffle by seed, whatever the order given, such that every prefix, the sample of its size, is balanced.
+def shuffle_questions(
+    questions: Sequence[Question], seed: int, balance: Sequence[str] = ()
+) -> list[Question]:
+    """Shuffle questions so that the first n are balanced for every n; their given order does not matter.
 
-    ``balance`` names attributes of a question, the widest first. The groups of the first take turns, within each group
-    those of the second, and so on; a group that has run out leaves its turns to the others.
+    ``balance`` names attributes of a question, the coarsest first. Questions of different values of the first attribute
+    alternate, among these questions of different values of the second, and so on, as long as there are any left.
     """
     if not balance:
         return sorted(questions, key=lambda question: seeded_key(seed, question.id))
@@ -103,16 +107,16 @@ def ordered(questions: Sequence[Question], seed: int, balance: Sequence[str] = (
     for question in questions:
         groups.setdefault(getattr(question, balance[0]), []).append(question)
     turns = sorted(groups, key=lambda label: seeded_key(seed, label))
-    queues = [ordered(groups[label], seed, balance[1:]) for label in turns]
+    queues = [shuffle_questions(groups[label], seed, balance[1:]) for label in turns]
     return [question for turn in zip_longest(*queues) for question in turn if question is not None]
 
 
-def shuffled_options(
+def shuffle_options(
     options: Sequence[str], gold: int, seed: int, identifier: str
 ) -> tuple[tuple[str, ...], str]:
-    """Shuffle the options of one question, and say which letter the right one, at position ``gold``, has then.
+    """Shuffle the options of a question; return them with the new letter of the right one, at position ``gold``.
 
-    The order hangs on the seed and the question's id.
+    The order depends on the seed and the question's id.
     """
     order = sorted(range(len(options)), key=lambda position: seeded_key(seed, identifier, position))
     return tuple(options[position] for position in order), LETTERS[order.index(gold)]
@@ -122,8 +126,8 @@ MIRROR_VARIABLE = "CONFIDENCE_TASKS_MIRROR"
 CACHE_VARIABLE = "CONFIDENCE_TASKS_CACHE"
 
 
-def without_network(name: str) -> str:
-    """Say what helps where a source cannot be downloaded."""
+def download_hint(name: str) -> str:
+    """Return advice for a source that cannot be downloaded."""
     return (
         f"Check the connection and try again; or run `confidence-tasks sources fetch {name} --into FOLDER` on a "
         f"machine with internet, and set {MIRROR_VARIABLE} to that folder here"
@@ -131,7 +135,7 @@ def without_network(name: str) -> str:
 
 
 def cache_folder() -> Path:
-    """Folder of what was fetched: CONFIDENCE_TASKS_CACHE, or the user's cache folder of the platform."""
+    """Return the folder of downloaded sources: CONFIDENCE_TASKS_CACHE, or the user's cache folder."""
     configured = os.environ.get(CACHE_VARIABLE)
     if configured:
         return Path(configured).expanduser()
@@ -141,7 +145,7 @@ def cache_folder() -> Path:
 
 
 def mirror_folder(mirror: str | Path | None = None) -> Path | None:
-    """Return ``mirror``, or CONFIDENCE_TASKS_MIRROR; None when neither is given, SourceError if it is no folder."""
+    """Return ``mirror`` or CONFIDENCE_TASKS_MIRROR; None if neither is given, SourceError if it is no folder."""
     configured = mirror or os.environ.get(MIRROR_VARIABLE)
     if not configured:
         return None
@@ -153,15 +157,15 @@ def mirror_folder(mirror: str | Path | None = None) -> Path | None:
 
 
 def sha256_of(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
+    """Return the SHA-256 hash of a file in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that no other process ever sees half of it, whatever happens meanwhile."""
+    """Write a file so that other processes never see an incomplete file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Opened as any file is, and not by tempfile, which lets nobody else read it.
+    # Not a file of the module tempfile, which other users cannot read.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         with temporary.open("xb") as file:

@@ -1,14 +1,13 @@
-"""The table of sources, and ``confidence-tasks sources``, which lists them, fetches them ahead and verifies the copies.
+"""The table of sources, and the command ``confidence-tasks sources``, which lists, downloads and verifies them.
 
-Every hub source is pinned to a commit, so that an id means the same question for ever; its size is checked whenever it
-is loaded.
+Every hub source is pinned to a commit, so that an id always refers to the same question. The size of a source is
+checked whenever it is loaded.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -23,6 +22,7 @@ from confidence_tasks.sources.fermi import FermiSource
 from confidence_tasks.sources.generated import GeneratedSource, arithmetic, ordered_lifeeval
 from confidence_tasks.sources.hub import HubSource, RowSelection
 from confidence_tasks.sources.source import Source, SourceError, mirror_folder
+from confidence_tasks.study.parameter import did_you_mean
 
 _SOURCES: tuple[Source, ...] = (
     HubSource(
@@ -99,7 +99,7 @@ _SOURCES: tuple[Source, ...] = (
         balance=("gold",),
         selection=RowSelection(
             "halueval_rows.csv",
-            of=10_000,
+            n_rows=10_000,
             sha256="2f44f105df73ff5116a2f49b3ce3ca7a5448b55bd54239340f465c56f35ce2fb",
         ),
     ),
@@ -164,18 +164,17 @@ SOURCES: Mapping[str, Source] = MappingProxyType({source.name: source for source
 
 
 def find_source(name: str) -> Source:
-    """Find a source by name; SourceError lists all, and the one that was probably meant."""
+    """Return the source with a name; SourceError if there is none."""
     if name in SOURCES:
         return SOURCES[name]
-    close = get_close_matches(name.lower(), SOURCES, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
     raise SourceError(
-        f"unknown source {name!r}.{hint} Sources: {', '.join(SOURCES)}, or the path of a .jsonl or .csv file"
+        f"unknown source {name!r}{did_you_mean(name, SOURCES) or '.'} "
+        f"Sources: {', '.join(SOURCES)}, or the path of a .jsonl or .csv file"
     )
 
 
 def revisions(names: Iterable[str]) -> dict[str, str]:
-    """Return the pinned revision of each source; empty for questions that come with this package or in a file."""
+    """Return the pinned revision of each source; empty for questions of this package or of a file."""
     return {name: SOURCES[name].commit if name in SOURCES else "" for name in names}
 
 
@@ -192,7 +191,7 @@ _json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.
 @_json_option
 @click.pass_context
 def sources(context: click.Context, mirror: Path | None, as_json: bool) -> None:
-    """List the sources of questions, download them ahead, or verify the copies."""
+    """List the question sources, download them, or verify their copies."""
     if context.invoked_subcommand is not None:
         if mirror is not None or as_json:
             raise click.UsageError(f"options of {context.invoked_subcommand!r} go after its name")
@@ -202,7 +201,7 @@ def sources(context: click.Context, mirror: Path | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(records, indent=2))
     else:
-        Console().print(_listing(records))
+        Console().print(_record_table(records))
 
 
 def _record(source: Source, mirror: Path | None) -> dict[str, Any]:
@@ -216,7 +215,7 @@ def _record(source: Source, mirror: Path | None) -> dict[str, Any]:
     }
 
 
-def _listing(records: Sequence[dict[str, Any]]) -> Table:
+def _record_table(records: Sequence[dict[str, Any]]) -> Table:
     table = Table(box=None, header_style="bold", pad_edge=False)
     for header in ("source", "questions", "licence", "access", "copy"):
         table.add_column(header, justify="right" if header == "questions" else "left", no_wrap=True)
@@ -236,10 +235,10 @@ def _listing(records: Sequence[dict[str, Any]]) -> Table:
 @click.option(
     "--into",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write a mirror folder instead of the cache, to take to a machine without internet.",
+    help="Write to a mirror folder instead of the cache, for a machine without internet.",
 )
 def fetch(names: tuple[str, ...], into: Path | None) -> None:
-    """Download sources ahead, each at its pinned commit."""
+    """Download sources at their pinned commits."""
     wanted = [find_source(name) for name in names]
     console = Console(stderr=True)
     for position, source in enumerate(wanted, start=1):
@@ -255,13 +254,13 @@ def fetch(names: tuple[str, ...], into: Path | None) -> None:
 def verify(names: tuple[str, ...], mirror: Path | None, as_json: bool) -> None:
     """Check hashes, counts and all rows.
 
-    Without names, every copy that is there is checked.
+    Without names, all copies are checked.
     """
     folder = mirror_folder(mirror)
     wanted = [find_source(name) for name in names] or [
         source for source in SOURCES.values() if source.state(folder) != "absent"
     ]
-    results = [_verified(source, folder) for source in wanted]
+    results = [_verification(source, folder) for source in wanted]
     if as_json:
         click.echo(json.dumps(results, indent=2))
     else:
@@ -272,7 +271,7 @@ def verify(names: tuple[str, ...], mirror: Path | None, as_json: bool) -> None:
         raise SystemExit(1)
 
 
-def _verified(source: Source, mirror: Path | None) -> dict[str, Any]:
+def _verification(source: Source, mirror: Path | None) -> dict[str, Any]:
     try:
         return {"name": source.name, "questions": source.verify(mirror), "error": None}
     except SourceError as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from confidence_tasks.harness.inspect.model_calls import reply_tokens
-from confidence_tasks.reading.token_probabilities import letters, option_probabilities
+from confidence_tasks.reading.token_probabilities import letter_options, option_probabilities
 
 PROMPT = '{"Answer": "A"} - repeat this JSON exactly.'
 
@@ -21,7 +21,7 @@ def test_option_probabilities_are_the_models_softmax_over_the_letters(smollm2: P
     config = GenerateConfig(temperature=0.0, max_tokens=8, logprobs=True, top_logprobs=20)
     output = asyncio.run(model.generate(PROMPT, config=config))
     reply = reply_tokens(output)
-    found = option_probabilities(reply, letters(3))
+    found = option_probabilities(reply, letter_options(3))
     assert output.completion.startswith('{"Answer": "A"')
 
     place = next(i for i, token in enumerate(reply) if token.text == "A")

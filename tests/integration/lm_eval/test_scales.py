@@ -221,7 +221,7 @@ class TestRefusals:
         [
             ({"condition": "0-abc"}, "unknown scale '0-abc'"),
             ({"condition": "20-5"}, "lower bound must be below"),
-            ({"source": "mmlv"}, "Did you mean 'mmlu'"),
+            ({"source": "mmlv"}, "did you mean 'mmlu'"),
             ({"elicitation": "rude"}, "not one of verbal, cot, top_k"),
             ({"prompt": "b3"}, "not one of b1, b2"),
             ({"n": -1}, "n=-1 must be 1 or more"),

@@ -8,7 +8,7 @@ from lm_eval.api.model import LM, CachingLM, TemplateLM
 
 from confidence_tasks.harness.lm_eval.stage_requests import StageGeneration, score_tokens
 from confidence_tasks.reading.token_probabilities import (
-    letters,
+    letter_options,
     number_span,
     option_probabilities,
     option_span,
@@ -27,7 +27,7 @@ OPTION = Stage(
     WHOLE.ask,
     logprobs="required",
     span=lambda question, reply: option_span(reply),
-    options=lambda question: letters(3),
+    options=lambda question: letter_options(3),
 )
 
 
@@ -223,7 +223,7 @@ class TestSmolLM2:
         assert len(answer.alternatives) > 6
         for text, logprob in list(answer.alternatives.items())[1:]:
             assert math.exp(logprob) == pytest.approx(float(own[vocabulary[text]]), abs=1e-4)
-        assert sum(option_probabilities(tokens, letters(3)).values()) == pytest.approx(1.0)
+        assert sum(option_probabilities(tokens, letter_options(3)).values()) == pytest.approx(1.0)
 
     def test_a_guess_is_the_product_of_its_digits(self, model):
         reply = '{"Answer": 84, "Confidence": 0.7}'

@@ -318,7 +318,7 @@ def test_an_unsound_row_is_named_and_nothing_is_written(
         ("mine.jsonl", b"[" * 100_000, "line 1: not JSON"),
         ("mine.jsonl", b"\xff\xfe\x00", "cannot be read"),
         ("mine.csv", "question,reply\nPerú?,a\n".encode("latin-1"), "cannot be read: .*; save it as UTF-8"),
-        ("mine.csv", b"question;reply\na;b\n", "its columns are parted by ';': save it with commas"),
+        ("mine.csv", b"question;reply\na;b\n", "its columns are separated by ';': save it with commas"),
         ("mine.csv", b'question,reply\n"a,b\n', "not CSV"),
         ("mine.csv", b"question,reply,scale\na,b,0-100,d\n", "line 2: more cells than columns"),
         ("mine.parquet", b"PAR1 no", "not Parquet"),

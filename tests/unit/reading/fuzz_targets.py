@@ -12,12 +12,12 @@ from tests.trials import fermieval_trial, lifeeval_trial, question_set_trial, sa
 
 from confidence_tasks.reading.answers import is_refusal, read_answer
 from confidence_tasks.reading.cleaning import clean, clean_value
-from confidence_tasks.reading.explanation import explanation, plain
+from confidence_tasks.reading.explanation import escape_markdown, explanation
 from confidence_tasks.reading.fields import read_json_fields, read_probability
 from confidence_tasks.reading.grading import normalise_text, same_number
 from confidence_tasks.reading.numbers import canonical, find_numbers, read_number
 from confidence_tasks.reading.token_probabilities import (
-    letters,
+    letter_options,
     number_probability,
     option_probabilities,
 )
@@ -118,11 +118,11 @@ PARTS: Mapping[str, Callable[[str], Any]] = {
     "words": verbal_confidence,
     "refusal": is_refusal,
     "integers by token": lambda text: integer_probabilities(_tokens(text)),
-    "options by token": lambda text: option_probabilities(_tokens(text), letters(4)),
+    "options by token": lambda text: option_probabilities(_tokens(text), letter_options(4)),
     "number by token": lambda text: number_probability(_tokens(text)),
     "normalised": normalise_text,
     "same number": lambda text: same_number(text, "18"),
-    "markdown": plain,
+    "markdown": escape_markdown,
     "to the judge": lambda text: judge_prompt(TEXT, text),
     "to the parser": lambda text: parser_prompt(CHOICE, text),
 }

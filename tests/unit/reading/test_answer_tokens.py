@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from confidence_tasks.reading.token_probabilities import (
     NO_TOKENS,
     answer_tokens,
-    pieces_of_bytes,
+    decode_tokens,
     token_texts,
 )
 from confidence_tasks.study.stage import Token
@@ -111,7 +111,7 @@ def test_pieces_of_bytes_join_to_the_text(text, data):
     raw = text.encode("utf-8", "ignore")
     cuts = sorted(data.draw(st.sets(st.integers(0, len(raw)), max_size=5)))
     edges = [0, *cuts, len(raw)]
-    pieces = pieces_of_bytes([raw[a:b] for a, b in itertools.pairwise(edges)])
+    pieces = decode_tokens([raw[a:b] for a, b in itertools.pairwise(edges)])
     assert "".join(pieces) == raw.decode()
 
 

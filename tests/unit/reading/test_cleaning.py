@@ -11,7 +11,6 @@ from confidence_tasks.reading.cleaning import (
     LONGEST,
     TAIL,
     VALUE_CLEANING,
-    bounded,
     clean,
     clean_value,
     fold,
@@ -22,6 +21,7 @@ from confidence_tasks.reading.cleaning import (
     strip_latex,
     strip_markdown,
     strip_thoughts,
+    truncate_reply,
     unwrap,
 )
 
@@ -158,8 +158,8 @@ def test_letters_of_other_scripts_and_accents_stay() -> None:
 def test_a_long_reply_is_bounded_by_its_two_ends() -> None:
     text = "a" * HEAD + "b" * 1000 + "c" * TAIL
 
-    assert bounded(text) == "a" * HEAD + "\n…\n" + "c" * TAIL
-    assert bounded(text[: HEAD + TAIL]) == text[: HEAD + TAIL]
+    assert truncate_reply(text) == "a" * HEAD + "\n…\n" + "c" * TAIL
+    assert truncate_reply(text[: HEAD + TAIL]) == text[: HEAD + TAIL]
 
 
 @pytest.mark.parametrize(

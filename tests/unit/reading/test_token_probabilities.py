@@ -7,10 +7,10 @@ import pytest
 
 from confidence_tasks.reading.token_probabilities import (
     YES_NO,
-    letters,
+    letter_options,
+    missing_reason,
     number_probability,
     option_probabilities,
-    why_unknown,
 )
 from confidence_tasks.study.stage import Token
 
@@ -41,20 +41,22 @@ SPELLINGS = {
 @pytest.mark.parametrize("texts", SPELLINGS.values(), ids=SPELLINGS)
 def test_the_answer_token_is_found_in_every_spelling(texts):
     mass = {texts[1]: 0.6, texts[1].replace("A", "B"): 0.2, "The": 0.1}
-    assert option_probabilities(tokens(*texts, at=texts[1], mass=mass), letters(3)) == pytest.approx(
+    assert option_probabilities(tokens(*texts, at=texts[1], mass=mass), letter_options(3)) == pytest.approx(
         {"A": 0.75, "B": 0.25, "C": 0.0}
     )
 
 
 def test_spellings_of_one_option_are_added_up():
     mass = {"A": 0.3, " A": 0.2, '"A"': 0.1, "a": 0.05, " C": 0.15, "An": 0.1, '"': 0.1}
-    probabilities = option_probabilities(tokens("Answer: ", "A", at="A", mass=mass), letters(4))
+    probabilities = option_probabilities(tokens("Answer: ", "A", at="A", mass=mass), letter_options(4))
     assert probabilities == pytest.approx({"A": 0.65 / 0.8, "B": 0.0, "C": 0.15 / 0.8, "D": 0.0})
 
 
 def test_a_sampled_token_counts_though_it_is_no_alternative():
     reply = [Token("Answer: ", 0.0, {}), Token("D", math.log(0.1), {"A": math.log(0.3)})]
-    assert option_probabilities(reply, letters(4)) == pytest.approx({"A": 0.75, "B": 0, "C": 0, "D": 0.25})
+    assert option_probabilities(reply, letter_options(4)) == pytest.approx(
+        {"A": 0.75, "B": 0, "C": 0, "D": 0.25}
+    )
 
 
 def test_words_count_from_their_first_letters_on():
@@ -65,7 +67,7 @@ def test_words_count_from_their_first_letters_on():
 
 def test_the_last_answer_counts_and_reasoning_does_not():
     texts = ('{"Reasoning": "Answer: B', ' may be", "', 'Answer": "', "A", '"}')
-    probabilities = option_probabilities(tokens(*texts, at="A", mass={"A": 0.9, "B": 0.1}), letters(2))
+    probabilities = option_probabilities(tokens(*texts, at="A", mass={"A": 0.9, "B": 0.1}), letter_options(2))
     assert probabilities == pytest.approx({"A": 0.9, "B": 0.1})
 
 
@@ -79,7 +81,7 @@ def test_the_last_answer_counts_and_reasoning_does_not():
     ],
 )
 def test_without_an_option_there_are_no_probabilities(reply):
-    assert option_probabilities(reply, letters(4)) == {}
+    assert option_probabilities(reply, letter_options(4)) == {}
 
 
 def test_a_number_has_the_probability_of_all_its_tokens():
@@ -96,7 +98,7 @@ def test_no_number_has_no_probability(text):
 
 
 def test_probabilities_are_json_ready():
-    json.dumps(option_probabilities(tokens("Answer: ", "A", at="A", mass={"A": 0.5}), letters(2)))
+    json.dumps(option_probabilities(tokens("Answer: ", "A", at="A", mass={"A": 0.5}), letter_options(2)))
 
 
 # No probabilities -------------------------------------------------------------------------------------------------
@@ -112,8 +114,8 @@ def test_an_impossible_log_probability_is_no_confidence(logprob):
         [Token("Answer: ", 0.0, {}), Token("A", logprob, {"B": -1.0})],
         [Token("Answer: ", 0.0, {}), Token("A", -0.5, {"B": logprob})],
     ):
-        assert option_probabilities(reply, letters(2)) == {}
-        assert f"{logprob:g}, which is impossible" in why_unknown(reply)
+        assert option_probabilities(reply, letter_options(2)) == {}
+        assert f"{logprob:g}, which is impossible" in missing_reason(reply)
 
 
 def test_a_log_probability_of_a_little_more_than_0_is_0():
@@ -130,9 +132,9 @@ def test_a_token_that_is_listed_in_two_spellings_of_a_space_counts_once():
         Token("Answer:", 0.0, {}),
         Token(" A", math.log(0.4), {"ĠA": math.log(0.4), "ĠB": math.log(0.4)}),
     ]
-    assert option_probabilities(reply, letters(2)) == pytest.approx({"A": 0.5, "B": 0.5})
+    assert option_probabilities(reply, letter_options(2)) == pytest.approx({"A": 0.5, "B": 0.5})
 
 
 def test_probabilities_that_are_known_need_no_reason():
-    assert why_unknown([Token("A", -0.5, {"B": -math.inf})]) == ""
-    assert "no token probabilities" in why_unknown([])
+    assert missing_reason([Token("A", -0.5, {"B": -math.inf})]) == ""
+    assert "no token probabilities" in missing_reason([])

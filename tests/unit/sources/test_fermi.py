@@ -91,7 +91,7 @@ def test_no_text_is_left_twice_discarded_or_bare(archive: Archive) -> None:
     ],
 )
 def test_references_to_other_questions(text: str, refers: bool) -> None:
-    assert fermi._refers(text) is refers
+    assert fermi._refers_to_another(text) is refers
 
 
 def test_split_has_500_each_and_depends_on_the_seed_only(mirror: Path) -> None:

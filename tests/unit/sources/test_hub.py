@@ -29,7 +29,7 @@ SOURCE = HubSource(
 )
 
 
-HALVES = replace(SOURCE, selection=RowSelection("halueval_rows.csv", of=10_000, sha256=""))
+HALVES = replace(SOURCE, selection=RowSelection("halueval_rows.csv", n_rows=10_000, sha256=""))
 """As many rows as HaluEval has, of which its selection is asked."""
 
 
@@ -243,7 +243,7 @@ def test_gated_sources_can_come_from_a_mirror(tmp_path: Path) -> None:
 
 def test_unknown_source_suggests_and_lists() -> None:
     with pytest.raises(
-        SourceError, match=r"unknown source 'MMUL'. Did you mean 'mmlu'\? Sources: mmlu, gsm8k"
+        SourceError, match=r"unknown source 'MMUL'; did you mean 'mmlu'\? Sources: mmlu, gsm8k"
     ):
         load("MMUL")
     with pytest.raises(SourceError, match=r"unknown source 'zzz'. Sources:"):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.sources.source import ordered, seeded_key, shuffled_options
+from confidence_tasks.sources.source import seeded_key, shuffle_options, shuffle_questions
 from confidence_tasks.study.trial import Question
 
 
@@ -27,18 +27,20 @@ def test_seeded_key_is_the_published_hash() -> None:
 def test_order_depends_on_ids_and_seed_only(drawn: list[Question], seed: int, random) -> None:
     shuffled = drawn.copy()
     random.shuffle(shuffled)
-    assert ordered(shuffled, seed, ("level", "subject")) == ordered(drawn, seed, ("level", "subject"))
+    assert shuffle_questions(shuffled, seed, ("level", "subject")) == shuffle_questions(
+        drawn, seed, ("level", "subject")
+    )
 
 
 @given(questions, st.integers())
 def test_order_is_a_permutation(drawn: list[Question], seed: int) -> None:
-    assert sorted(q.id for q in ordered(drawn, seed, ("level",))) == sorted(q.id for q in drawn)
+    assert sorted(q.id for q in shuffle_questions(drawn, seed, ("level",))) == sorted(q.id for q in drawn)
 
 
 @given(questions, st.integers())
 def test_every_prefix_is_balanced(drawn: list[Question], seed: int) -> None:
     sizes = Counter(q.level for q in drawn)
-    order = ordered(drawn, seed, ("level", "subject"))
+    order = shuffle_questions(drawn, seed, ("level", "subject"))
     for n in range(len(order) + 1):
         counts = Counter(q.level for q in order[:n])
         largest = max(counts.values(), default=0)
@@ -47,7 +49,7 @@ def test_every_prefix_is_balanced(drawn: list[Question], seed: int) -> None:
 
 @given(questions, st.integers())
 def test_every_prefix_is_balanced_within_each_group(drawn: list[Question], seed: int) -> None:
-    order = ordered(drawn, seed, ("level", "subject"))
+    order = shuffle_questions(drawn, seed, ("level", "subject"))
     for level in {q.level for q in drawn}:
         sizes = Counter(q.subject for q in drawn if q.level == level)
         counts: Counter[str] = Counter()
@@ -60,13 +62,13 @@ def test_every_prefix_is_balanced_within_each_group(drawn: list[Question], seed:
 
 def test_seeds_give_different_orders() -> None:
     drawn = [make(f"q-{i}") for i in range(50)]
-    assert ordered(drawn, 0) != ordered(drawn, 1)
+    assert shuffle_questions(drawn, 0) != shuffle_questions(drawn, 1)
 
 
 @given(st.lists(st.text(), min_size=2, max_size=26), st.data(), st.integers(), st.text())
 def test_shuffled_options_keep_the_right_one(options: list[str], data, seed: int, identifier: str) -> None:
     gold = data.draw(st.integers(0, len(options) - 1))
-    shown, letter = shuffled_options(options, gold, seed, identifier)
+    shown, letter = shuffle_options(options, gold, seed, identifier)
     assert sorted(shown) == sorted(options)
     assert shown["ABCDEFGHIJKLMNOPQRSTUVWXYZ".index(letter)] == options[gold]
 
@@ -74,7 +76,7 @@ def test_shuffled_options_keep_the_right_one(options: list[str], data, seed: int
 @pytest.mark.parametrize("size", [2, 4, 7])
 def test_shuffled_options_put_the_right_one_anywhere(size: int) -> None:
     n = 4_000
-    letters = Counter(shuffled_options(["o"] * size, 0, 0, f"q-{i}")[1] for i in range(n))
+    letters = Counter(shuffle_options(["o"] * size, 0, 0, f"q-{i}")[1] for i in range(n))
     deviation = (n * (1 / size) * (1 - 1 / size)) ** 0.5
     assert len(letters) == size
     assert all(abs(count - n / size) < 5 * deviation for count in letters.values())

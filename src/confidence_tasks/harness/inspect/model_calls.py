@@ -37,7 +37,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import Store, concurrency
 
 from confidence_tasks.harness.compat import hf_parts, hf_prompt
-from confidence_tasks.reading.token_probabilities import pieces_of_bytes, scored_tokens
+from confidence_tasks.reading.token_probabilities import decode_tokens, scored_tokens
 from confidence_tasks.study.parameter import did_you_mean
 from confidence_tasks.study.stage import TOKENS, Token
 
@@ -239,7 +239,7 @@ def _texts(content: Sequence[Logprob]) -> list[str]:
     if all(text.isascii() and "\\x" not in text for text in written):
         return written
     try:
-        return pieces_of_bytes(
+        return decode_tokens(
             [item.token.encode() if item.bytes is None else bytes(item.bytes) for item in content]
         )
     except ValueError:  # Inspect's hf provider gives the code points of vocabulary entries as bytes.

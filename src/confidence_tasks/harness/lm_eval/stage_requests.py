@@ -43,7 +43,7 @@ from confidence_tasks.harness.staged import (
 from confidence_tasks.reading.token_probabilities import (
     answer_slice,
     is_possible,
-    option_of,
+    match_option,
     scored_tokens,
     token_texts,
 )
@@ -226,7 +226,7 @@ def _asked_of_part(
 def _writing(tokenizer: Any, options: Mapping[str, Sequence[str]]) -> Mapping[int, str]:
     """Return the tokens of a vocabulary that write an option, or begin to."""
     names = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
-    return {i: name for i, name in enumerate(names) if name and option_of(name, options) is not None}
+    return {i: name for i, name in enumerate(names) if name and match_option(name, options) is not None}
 
 
 def _asked_of_candidates(

@@ -19,7 +19,7 @@ from typing import Any
 
 from confidence_tasks.reading import fields as json_fields
 from confidence_tasks.reading.answers import is_refusal
-from confidence_tasks.reading.cleaning import bounded, fold, last_box, read_first_turn, strip_thoughts
+from confidence_tasks.reading.cleaning import fold, last_box, read_first_turn, strip_thoughts, truncate_reply
 from confidence_tasks.sources import load
 from confidence_tasks.sources.fermi import AUTHORS, SPLITS
 from confidence_tasks.sources.own_file import is_own_file
@@ -331,7 +331,7 @@ def read_fermi_interval(text: str) -> IntervalReading:
     >>> read_fermi_interval("Between a thousand and a million.").status
     'unreadable'
     """
-    text = _BRACED_POWER.sub(r"10^\1", bounded(text))
+    text = _BRACED_POWER.sub(r"10^\1", truncate_reply(text))
     reply = strip_thoughts(text)
     thought = ("thought",) if reply != text else ()
     reading, cut = read_first_turn(reply, _read_turn, lambda reading: reading.stated)
@@ -397,7 +397,7 @@ def read_fermi_exponent(text: str) -> IntervalReading:
     >>> [read_fermi_exponent(closing).lower for closing in ("So x ≈ 13", r"\boxed{13}", "13 (i.e. 10^13)")]
     [13.0, 13.0, 13.0]
     """
-    reply = fold(_APPROXIMATELY.sub("=", strip_thoughts(bounded(text))))
+    reply = fold(_APPROXIMATELY.sub("=", strip_thoughts(truncate_reply(text))))
     reply = _BRACED_POWER.sub(r"10^\1", reply).strip()
     lines = (line.strip() for line in reversed(reply.splitlines()) if not _CLOSING_MARKS.fullmatch(line))
     last = next(lines, "")

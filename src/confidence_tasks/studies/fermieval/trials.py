@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from confidence_tasks import statistics
-from confidence_tasks.reading.explanation import plain
+from confidence_tasks.reading.explanation import escape_markdown
 from confidence_tasks.studies.fermieval.replies import (
     CALIBRATION,
     LARGEST_EXPONENT,
@@ -523,7 +523,7 @@ MEANINGS: Mapping[Status, str] = {
 def explain(trial: IntervalTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
     """Return the rows of the log viewer's table: the interval, the truth and the score."""
     rows = {
-        "Interval": f"10^[{plain(trial['answer'])}]" if trial["answer"] else "none",
+        "Interval": f"10^[{escape_markdown(trial['answer'])}]" if trial["answer"] else "none",
         "Nominal coverage": f"{trial['level']:.1%}",
         "Truth": f"10^{trial['truth']:g}",
     }

@@ -14,8 +14,13 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from confidence_tasks import statistics
-from confidence_tasks.reading.explanation import plain
-from confidence_tasks.reading.token_probabilities import ROUNDING, VOCABULARY_SPACES, candidates, why_unknown
+from confidence_tasks.reading.explanation import escape_markdown
+from confidence_tasks.reading.token_probabilities import (
+    ROUNDING,
+    VOCABULARY_SPACES,
+    candidates,
+    missing_reason,
+)
 from confidence_tasks.sources import fermi
 from confidence_tasks.studies.fermieval.replies import (
     CALIBRATION,
@@ -86,7 +91,7 @@ def integer_probabilities(tokens: Sequence[Token]) -> dict[int, float]:
     mass: defaultdict[int, float] = defaultdict(float)
     number, probability = "", 1.0  # of the tokens so far
     for token in tokens:
-        if why_unknown([token]):
+        if missing_reason([token]):
             return {}
         longer, written = _append(number, token.text), token.text.translate(VOCABULARY_SPACES)
         for text, logprob in candidates(token).items():
@@ -408,13 +413,13 @@ MEANINGS: Mapping[Status, str] = {
 
 def explain(trial: DistributionTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
     """Return the rows of the log viewer's table: the distribution, and the problem if there is none."""
-    problem = "" if trial["distribution"] or not tokens else why_unknown(tokens)
+    problem = "" if trial["distribution"] or not tokens else missing_reason(tokens)
     most = sorted(read_distribution(trial["distribution"]).items(), key=lambda pair: -pair[1])[:8]
     return {
         "Distribution": ", ".join(f"10^{value}: {p:.3f}" for value, p in most) or "none",
         "Mass on integers": f"{trial['integer_mass']:.3f}",
         "Truth": f"10^{trial['truth']:g}",
-        **({"Reading": plain(problem)} if problem else {}),
+        **({"Reading": escape_markdown(problem)} if problem else {}),
     }
 
 
@@ -422,7 +427,7 @@ def read_tokens(question: Question, condition: str, replies: Replies) -> Distrib
     """Read the probabilities of the integers with which the reply may begin."""
     tokens = replies["exponent"][0].tokens
     probabilities = integer_probabilities(tokens)
-    problem = "" if probabilities else why_unknown(tokens)
+    problem = "" if probabilities else missing_reason(tokens)
     return distribution_trial(question, question.metadata["split"], probabilities, problem)
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Literal, get_args
 
 from confidence_tasks import statistics
-from confidence_tasks.reading.explanation import plain
+from confidence_tasks.reading.explanation import escape_markdown
 from confidence_tasks.studies.fermieval.replies import (
     CALIBRATION,
     EXPONENT_SYSTEM,
@@ -149,7 +149,7 @@ def read_cell(label: str) -> tuple[Ask, float, float | None]:
 
 def explain(trial: SampleTrial, question: Question, tokens: Sequence[Token]) -> dict[str, str]:
     """Return the rows of the log viewer's table: the sample and the truth."""
-    return {"Sample": plain(trial["answer"]) or "none", "Truth": f"10^{trial['truth']:g}"}
+    return {"Sample": escape_markdown(trial["answer"]) or "none", "Truth": f"10^{trial['truth']:g}"}
 
 
 # Calls -------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from confidence_tasks.reading.answers import Answer
-from confidence_tasks.reading.explanation import number, plain, token_probability
+from confidence_tasks.reading.explanation import escape_markdown, format_number, token_probability
 from confidence_tasks.reading.fields import is_probability, read_answer_and_confidence
 from confidence_tasks.reading.numbers import read_number
 from confidence_tasks.reading.token_probabilities import number_probability
@@ -384,9 +384,9 @@ def explain(trial: LifeEvalTrial, question: Question, tokens: Sequence[Token] = 
     no_age = "no_age" in trial["rules"]
     return {
         "Person": f"{trial['sex']}, at least {trial['age']:g} years old",
-        "Guess": f"{plain(trial['answer']) or 'none'}{'' if math.isnan(trial['correct']) else score}",
+        "Guess": f"{escape_markdown(trial['answer']) or 'none'}{'' if math.isnan(trial['correct']) else score}",
         "Best possible": f"{trial['mas']:.4f} (window {trial['window'].replace('_', ' ')})",
-        "Confidence": number(trial["confidence_raw"]),
+        "Confidence": format_number(trial["confidence_raw"]),
         **token_probability(trial, tokens),
         **({"Reading": "Nobody dies at the age guessed; the guess scores 0."} if no_age else {}),
     }

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.reading.answers import FORMS, is_refusal, read_answer
-from confidence_tasks.reading.cleaning import bounded, strip_thoughts, trimmed
+from confidence_tasks.reading.cleaning import strip_thoughts, trim_span, truncate_reply
 from confidence_tasks.simulation.reply import Reply, StageRequest, answer, call_temperature, subject_seed
 from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.sources import load
@@ -298,7 +298,7 @@ def read_short_answer(reply: str, kind: Kind = "text") -> ShortAnswer:
 
 def _reasoning_end(reply: str) -> int:
     """Return the position after the thoughts that the provider left in a reply; the end if they never end."""
-    text = bounded(reply)
+    text = truncate_reply(reply)
     answer = strip_thoughts(text)
     if answer == text:
         return 0
@@ -326,7 +326,7 @@ def _trim(text: str, begin: int, end: int, around: str) -> tuple[int, int]:
     """Return a span without the characters around an answer and without the full stop of a sentence."""
     while True:
         start, stop = begin, end
-        begin, end = trimmed(text, begin, end, around, around + ",")
+        begin, end = trim_span(text, begin, end, around, around + ",")
         last_word = text[begin:end].rpartition(" ")[2]
         if last_word.endswith(".") and "." not in last_word[:-1] and len(last_word) > 2:
             end -= 1

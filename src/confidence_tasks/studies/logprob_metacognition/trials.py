@@ -12,9 +12,9 @@ from dataclasses import replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final
 
-from confidence_tasks.reading.explanation import answer_and_key, plain
+from confidence_tasks.reading.explanation import answer_and_key, escape_markdown
 from confidence_tasks.reading.grading import match_answer
-from confidence_tasks.reading.token_probabilities import answer_tokens, why_unknown
+from confidence_tasks.reading.token_probabilities import answer_tokens, missing_reason
 from confidence_tasks.simulation.subject import Subject, evaluate_measures, even_points
 from confidence_tasks.studies.logprob_metacognition.replies import (
     ANSWER,
@@ -298,14 +298,14 @@ def explain(trial: LogprobTrial, question: Question, tokens: Sequence[Token] = (
     if trial["match"] == "fuzzy":
         rows["Answer"] += ", by its similarity to the key or an alias"
     rows["Mean log-probability"] = (
-        ": ".join(filter(None, ("none", plain(why_unknown(tokens)))))
+        ": ".join(filter(None, ("none", escape_markdown(missing_reason(tokens)))))
         if math.isnan(trial["mean_logprob"])
         else f"{trial['mean_logprob']:.4f} nats over {trial['tokens']:g} tokens,"
         f" a probability of {trial['confidence']:.3f} each"
     )
     if not math.isnan(trial["gold_mean_logprob"]):
         rows["Of the key"] = f"{trial['gold_mean_logprob']:.4f} nats"
-    return rows | {"Domain": plain(trial["domain"])}
+    return rows | {"Domain": escape_markdown(trial["domain"])}
 
 
 def true_values(subject: Subject, condition: str, *run: object) -> dict[str, float]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from confidence_tasks.reading.token_probabilities import YES_NO, letters, option_span
+from confidence_tasks.reading.token_probabilities import YES_NO, letter_options, option_span
 from confidence_tasks.simulation.reply import Reply, StageRequest, answer, apply_sloppiness
 from confidence_tasks.sources import load_asked
 from confidence_tasks.studies.lifeeval.replies import CONFIDENCE_TOO, REASONING
@@ -268,7 +268,7 @@ def _check(name: str, form: Form, question: Question) -> None:
 
 def answers_of(question: Question) -> Mapping[str, Sequence[str]]:
     """Return what may be answered to a question, with the words that stand for each."""
-    return letters(len(question.choices)) if question.kind == "choice" else YES_NO
+    return letter_options(len(question.choices)) if question.kind == "choice" else YES_NO
 
 
 # The simulated subject -----------------------------------------------------------------------------------------

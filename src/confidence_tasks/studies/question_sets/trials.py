@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any
 
 from confidence_tasks.reading.answers import Answer, read_answer
-from confidence_tasks.reading.cleaning import bounded, strip_thoughts
-from confidence_tasks.reading.explanation import number, plain, token_probability, verdict
+from confidence_tasks.reading.cleaning import strip_thoughts, truncate_reply
+from confidence_tasks.reading.explanation import escape_markdown, format_number, token_probability, verdict
 from confidence_tasks.reading.fields import (
     KEYS,
     JsonFields,
@@ -106,7 +106,7 @@ def read_judgement(text: str, given: str) -> Reading:
     >>> read_judgement('{"Answer": "No, Bonn.", "Confidence": "high"}', "Rome")
     Reading(answer='No, Bonn.', confidence_raw=nan, status='missing_confidence', rules=('own_answer',))
     """
-    text = bounded(text)
+    text = truncate_reply(text)
     found = _continued(text) or read_json_fields(text, KEYS)
     said = found.fields.get("Answer", "").strip()
     own = not _folded(given).startswith(_folded(said))
@@ -173,7 +173,7 @@ def read_options_reply(text: str, choices: Sequence[str]) -> OptionsReading:
     >>> reading.answer, round(reading.confidence_raw, 3), reading.status, reading.rules
     ('B', 0.75, 'repaired', ('normalised',))
     """
-    text, letters = bounded(text), LETTERS[: len(choices)]
+    text, letters = truncate_reply(text), LETTERS[: len(choices)]
     found = read_json_fields(text, ("Answer", *letters))
     values = [read_probability(found.fields.get(letter, "")) for letter in letters]
     stated = tuple(value for value, _ in values)
@@ -505,9 +505,9 @@ def explain(trial: QuestionSetTrial, question: Question, tokens: Sequence[Token]
     """Say what was read and what became of it."""
     about = "in place of the given one, which is " if "own_answer" in trial["rules"] else ""
     rows = {
-        "Answer": f"{plain(trial['answer']) or 'none'}: {about}**{verdict(trial['answer_correct'])}**",
-        "Key": plain(trial["gold"] or "none"),
-        "Confidence": number(trial["confidence_raw"]),
+        "Answer": f"{escape_markdown(trial['answer']) or 'none'}: {about}**{verdict(trial['answer_correct'])}**",
+        "Key": escape_markdown(trial["gold"] or "none"),
+        "Confidence": format_number(trial["confidence_raw"]),
     }
     if trial["stated"]:
         stated = zip(question.options, trial["stated"].split(), strict=True)

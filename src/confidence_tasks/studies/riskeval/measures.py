@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from confidence_tasks import statistics
-from confidence_tasks.reading.explanation import answer_and_key, number, plain
+from confidence_tasks.reading.explanation import answer_and_key, escape_markdown, format_number
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.studies.riskeval.confidence import ROUNDING
 from confidence_tasks.studies.riskeval.replies import (
@@ -218,13 +218,15 @@ def explain(trial: RiskTrial, question: Question, tokens: Sequence[Token] = ()) 
     decision = {"answer": "answers", "abstain": "abstains"}.get(
         trial["decision"], "neither answers nor abstains"
     )
-    stated = f" (written: {plain(trial['confidence_stated'])})" if trial["confidence_stated"] else ""
+    stated = (
+        f" (written: {escape_markdown(trial['confidence_stated'])})" if trial["confidence_stated"] else ""
+    )
     earned = {name: trial[name] for name in ("utility", "regret") if not math.isnan(trial[name])}
     return {
         "Decision": f"{decision}; answering is optimal from a confidence of {threshold:.3f}",
         **answer_and_key(trial, question),
         **({} if trial["answer"] else {"Answer": "none"}),
-        "Confidence": number(trial["confidence"], ".3f") + stated,
+        "Confidence": format_number(trial["confidence"], ".3f") + stated,
         "Penalty": penalty_text(trial["penalty"]),
         **{name.title(): f"{value:.3f}" for name, value in earned.items()},
     }

@@ -22,11 +22,11 @@ from typing import Any, Literal
 from confidence_tasks.reading.answers import Answer, is_refusal, read_answer, stated_sentence, takes_back
 from confidence_tasks.reading.cleaning import (
     apply_rules,
-    bounded,
     clean,
     last_box,
     read_first_turn,
     strip_thoughts,
+    truncate_reply,
 )
 from confidence_tasks.reading.fields import LAYOUTS, read_json_fields, status_of
 from confidence_tasks.sources import SourceError, load
@@ -284,7 +284,7 @@ def read_risk_reply(reply: str, kind: Kind, choices: Sequence[str] = ()) -> Risk
     abstain B 0.3 ok
     answer B nan missing_confidence
     """
-    text, _ = clean(bounded(reply))
+    text, _ = clean(truncate_reply(reply))
     reading, _ = read_first_turn(
         text,
         lambda turn: _read_turn(apply_rules(LAYOUTS, turn)[0], kind, choices),
@@ -604,7 +604,7 @@ def read_verdict(reply: str) -> bool | Fault:
 
 def _extract_json(reply: str) -> str:
     """Return a reply without thoughts and without a code fence around the whole reply."""
-    text = strip_thoughts(bounded(reply)).strip()
+    text = strip_thoughts(truncate_reply(reply)).strip()
     fenced = _FENCED.fullmatch(text)
     return fenced[1] if fenced else text
 

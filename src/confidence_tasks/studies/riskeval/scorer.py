@@ -7,7 +7,7 @@ from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.model_calls import FILTERED, ask_role, can_ask, reply_text
 from confidence_tasks.harness.inspect.viewer import trial_score
-from confidence_tasks.reading.explanation import explanation, plain
+from confidence_tasks.reading.explanation import escape_markdown, explanation
 from confidence_tasks.studies.riskeval.measures import needs_judge, option_text, riskeval_trial
 from confidence_tasks.studies.riskeval.replies import (
     JUDGE_SYSTEM,
@@ -34,11 +34,11 @@ def riskeval_scorer(parser: str = "rules", judge: str = "auto", cache: bool = Tr
         question, penalty = question_from_metadata(state.metadata), penalty_of(state.metadata["condition"])
         reading = await _read(question, state, parser, cache)
         if isinstance(reading, Fault):
-            return Score.unscored(reason="parser_failed", explanation=plain(reading.reason))
+            return Score.unscored(reason="parser_failed", explanation=escape_markdown(reading.reason))
         correct = await _judge(question, reading, state, judge, cache)
         if isinstance(correct, Fault):
             return Score.unscored(
-                reason="grader_failed", answer=reading.answer, explanation=plain(correct.reason)
+                reason="grader_failed", answer=reading.answer, explanation=escape_markdown(correct.reason)
             )
         by_rules = _read_by_rules(question, state) if parser == "model" else None
         trial = riskeval_trial(question, penalty, reading, correct, by_rules)

@@ -21,14 +21,14 @@ from typing import Any
 from confidence_tasks.reading.answers import Answer, is_refusal, read_answer, stated_sentence, takes_back
 from confidence_tasks.reading.cleaning import (
     apply_rules,
-    bounded,
     clean,
     clean_value,
     is_placeholder,
     last_box,
     read_first_turn,
+    truncate_reply,
 )
-from confidence_tasks.reading.explanation import answer_and_key, number
+from confidence_tasks.reading.explanation import answer_and_key, format_number
 from confidence_tasks.reading.fields import ANSWER_NAME, CONFIDENCE_NAME, LAYOUTS, LINE_START, status_of
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.simulation.reply import answer, reply_probabilities
@@ -442,7 +442,7 @@ def read_scale_reply(
     >>> read_scale_reply("Final Answer: $1,234.50\nConfidence: 85%", Scale(0, 20), kind="number")
     Reading(answer='1234.5', confidence_raw=85.0, status='out_of_range', rules=('percent',))
     """
-    text = bounded(text)
+    text = truncate_reply(text)
     expected = ExpectedReply(scale, kind, choices, expected_format or reply_format(kind, elicitation))
     return _read_strictly(text, expected) or _read_leniently(text, expected)
 
@@ -570,7 +570,7 @@ def explain(trial: ScaleTrial, question: Question, tokens: Sequence[Token] = ())
     """Return the rows of the explanation that the log viewer shows."""
     scale = Scale(int(trial["lower"]), int(trial["upper"]))
     normalised = "" if math.isnan(trial["confidence"]) else f", that is {trial['confidence']:.3f} of 1"
-    confidence = f"{number(trial['confidence_raw'])} on {scale.label}{normalised}"
+    confidence = f"{format_number(trial['confidence_raw'])} on {scale.label}{normalised}"
     return {**answer_and_key(trial, question), "Confidence": confidence}
 
 

@@ -16,9 +16,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.reading.answers import read_answer
-from confidence_tasks.reading.cleaning import bounded, strip_thoughts, trimmed
+from confidence_tasks.reading.cleaning import strip_thoughts, trim_span, truncate_reply
 from confidence_tasks.reading.grading import grade
-from confidence_tasks.reading.token_probabilities import candidates, is_known, option_of
+from confidence_tasks.reading.token_probabilities import candidates, is_known, match_option
 from confidence_tasks.studies.scales.replies import ANSWER_AND_CONFIDENCE, PERCENT
 from confidence_tasks.studies.scales.trials import read_confidence, read_scale_reply
 from confidence_tasks.study import ModelReply, Question, Reading, Token
@@ -79,10 +79,10 @@ def answer_span(reply: str, answer: str, option: str = "") -> tuple[int, int]:
     """
     if not answer:
         return 0, 0
-    text = bounded(reply)
+    text = truncate_reply(reply)
     for label in reversed(list(_ANSWER_LINE.finditer(text))):
         end = text.find("\n", label.end())
-        begin, end = trimmed(text, label.end(), len(text) if end < 0 else end, _AROUND, _AROUND)
+        begin, end = trim_span(text, label.end(), len(text) if end < 0 else end, _AROUND, _AROUND)
         if begin < end:
             return begin, end
     for stated in filter(None, (option, answer)):
@@ -99,7 +99,7 @@ def read_percent(reply: str) -> float:
     >>> read_percent("85%"), read_percent("Confidence: 40"), read_percent("120"), read_percent("very")
     (0.85, 0.4, nan, nan)
     """
-    said = strip_thoughts(bounded(reply)).strip()[:SPAN]
+    said = strip_thoughts(truncate_reply(reply)).strip()[:SPAN]
     said = re.sub(r"\A[^\w\n]{0,8}confidence[^\w\n]{0,4}[:=]\s*", "", said, flags=re.IGNORECASE)
     value = read_confidence(said.rstrip("."), PERCENT).raw
     return value / 100 if 0 <= value <= 100 else math.nan
@@ -114,7 +114,7 @@ def read_expression(reply: str, expressions: Mapping[str, float]) -> float:
     >>> [read_expression(text, listed) for text in ("Highly unlikely.", "likely", "Likely or unlikely", "Yes")]
     [0.05, 0.7, nan, nan]
     """
-    said = strip_thoughts(bounded(reply))[:SPAN].casefold()
+    said = strip_thoughts(truncate_reply(reply))[:SPAN].casefold()
     by_name = {name.casefold(): value for name, value in expressions.items()}
     longest_first = "|".join(sorted(map(re.escape, by_name), key=len, reverse=True))
     named = {by_name[match] for match in re.findall(rf"\b(?:{longest_first})\b", said)}
@@ -140,7 +140,7 @@ def read_guesses(reply: str, question: Question) -> list[tuple[str, float]]:
     """
     answers: dict[int, str] = {}
     probabilities: dict[int, float] = {}
-    for label, number, value in _GUESS.findall(strip_thoughts(bounded(reply))[: 2 * SPAN]):
+    for label, number, value in _GUESS.findall(strip_thoughts(truncate_reply(reply))[: 2 * SPAN]):
         if label.casefold() in ("answer", "guess"):
             answers.setdefault(int(number), read_answer(value, question.kind, question.choices).text)
         else:
@@ -179,7 +179,7 @@ def true_probability(tokens: Iterable[Token]) -> float:
             continue
         probability = math.exp(min(logprob, 0.0))
         total += probability
-        option = option_of(text, TRUE_FALSE)
+        option = match_option(text, TRUE_FALSE)
         if option is not None:
             mass[option] += probability
     if not any(mass.values()):
@@ -287,7 +287,7 @@ def _verdicts(
             raise MissingSignalError(f"the entailment model failed: {error}") from error
     if len(replies) != len(pairs):
         raise MissingSignalError(f"the judge gave {len(replies)} of {len(pairs)} verdicts")
-    said = [read_answer(strip_thoughts(bounded(reply.text)), "boolean").text for reply in replies]
+    said = [read_answer(strip_thoughts(truncate_reply(reply.text)), "boolean").text for reply in replies]
     if "" in said:
         raise MissingSignalError("the judge's verdict is neither yes nor no")
     return [verdict == "yes" for verdict in said]

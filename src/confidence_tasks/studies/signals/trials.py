@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confidence_tasks import statistics
-from confidence_tasks.reading.explanation import answer_and_key, plain
+from confidence_tasks.reading.explanation import answer_and_key, escape_markdown
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import answer_slice, candidates, is_known
 from confidence_tasks.studies.signals.reader import (
@@ -268,7 +268,9 @@ def explain(trial: SignalTrial, question: Question, tokens: Sequence[Token] = ()
     """Return what the log viewer says of a trial."""
     return {
         **answer_and_key(trial, question),
-        "Signal": f"none: {plain(trial['problem'])}" if trial["problem"] else f"{trial['value']:.4f}",
+        "Signal": f"none: {escape_markdown(trial['problem'])}"
+        if trial["problem"]
+        else f"{trial['value']:.4f}",
         "Calls": f"{trial['calls']:g}",
     }
 
