@@ -145,7 +145,7 @@ def _folded(code: int) -> str:
     tag = unicodedata.decomposition(character).partition(" ")[0]
     if not tag.startswith("<"):
         return character
-    plain = unicodedata.normalize("NFKC", character).translate({0x2044: "/", 0x2212: "-"})
+    plain = "".join(_TYPOGRAPHY.get(part, part) for part in unicodedata.normalize("NFKC", character))
     if len(plain) > LONGEST:
         return character
     if tag == "<super>" and plain in "+-0123456789":

@@ -1,7 +1,7 @@
 """What surrounds a reply is cleared away, and nothing else."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from confidence_tasks.reading.answers import REFUSALS, is_refusal
@@ -104,6 +104,7 @@ def test_markdown_goes_and_arithmetic_stays(text: str, left: str) -> None:
     assert strip_markdown(text) == left
 
 
+@example("︑｡｢㎧🉀")
 @given(st.text(st.characters(), max_size=300))
 def test_folding_twice_is_folding_once(text: str) -> None:
     assert fold(fold(text)) == fold(text)
