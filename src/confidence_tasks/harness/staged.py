@@ -1,4 +1,4 @@
-"""A study as both harnesses run it: its parameters, what it asks, and its trials."""
+"""What both harnesses share to run a study: parameters, conditions, questions, conversations and trials."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ from confidence_tasks.study.trial import EFFORT, Item, Question, question_from_m
 Conversation = TypeVar("Conversation")
 
 STUDY = "study"
-"""Key of a sample's metadata that holds the address of its study."""
+"""Key of a sample's metadata under which the study's ``module:attribute`` address is stored."""
 
-_LARGEST_SEED = 2**31 - 1
-"""Providers take seeds of 31 bits."""
+_MAX_SEED = 2**31 - 1
+"""Largest seed that providers accept."""
 
 
 def load_study(reference: str) -> Study:
-    """Return the study that :attr:`~confidence_tasks.study.Study.address` names."""
+    """Return the study with a :attr:`~confidence_tasks.study.Study.address`."""
     study = resolve_name(reference)
     assert isinstance(study, Study)
     return study
 
 
 def complete_parameters(task: str, given: Mapping[str, Any], declared: Sequence[Parameter]) -> dict[str, Any]:
-    """Return the parameters of a run: those given, and the defaults of the others.
+    """Return all parameters of a run: the given values, and defaults for the others.
 
-    ValueError if one is unknown, of another type, none of its choices or out of its bounds; the message names the fix.
+    Raises ValueError for an unknown parameter, a wrong type, or a value outside the choices or bounds.
     """
     known = {parameter.name: parameter for parameter in declared}
     for name, value in given.items():
@@ -62,129 +62,131 @@ def complete_parameters(task: str, given: Mapping[str, Any], declared: Sequence[
 
 
 def default_parameters(study: Study) -> dict[str, Any]:
-    """Return the parameters of a run in which none is given."""
+    """Return the parameters of a run with all defaults."""
     return {**complete_parameters(study.name, {}, study.task_parameters()), "task": study.first_task}
 
 
 @cache
 def default_stages(study: Study) -> tuple[Stage, ...]:
-    """Return the stages of a run in which no parameter is given."""
+    """Return the stages of a run with all defaults."""
     return study.stages_of(default_parameters(study))
 
 
 def first_call(metadata: Mapping[str, Any] | None) -> StageCall:
-    """Return the call of the first stage that a sample or document is about, for a simulated subject.
+    """Return the call of a study's first stage, from a sample's or document's metadata, for a simulated subject.
 
-    ValueError if it is no sample of a study.
+    Raises ValueError if the sample is not of a study.
     """
     if not metadata or STUDY not in metadata:
-        raise ValueError("a simulated subject knows only the questions that tasks of confidence_tasks ask")
+        raise ValueError("a simulated subject can only answer the questions of confidence_tasks tasks")
     study = load_study(metadata[STUDY])
     first = default_stages(study)[0]
     return StageCall(study, question_from_metadata(metadata), str(metadata["condition"]), first.name, {})
 
 
 def roles_needed(study: Study, parameters: Mapping[str, Any], questions: Sequence[Question]) -> list[str]:
-    """Return the model roles that must be bound: those of stages, and those that the study's own scorer asks."""
-    own = study.scorer_roles(parameters, questions) if study.scorer_roles else ()
-    return list(dict.fromkeys([*own, *(stage.role for stage in study.stages_of(parameters) if stage.role)]))
+    """Return the model roles that must be bound: those of the study's scorer and of its stages."""
+    scorer_roles = study.scorer_roles(parameters, questions) if study.scorer_roles else ()
+    stage_roles = [stage.role for stage in study.stages_of(parameters) if stage.role]
+    return list(dict.fromkeys([*scorer_roles, *stage_roles]))
 
 
 def chosen_conditions(study: Study, parameters: Mapping[str, Any]) -> list[str]:
-    """Return the conditions that are asked under some parameters; ValueError for one that the study has not.
+    """Return the labels of the conditions to ask; none if each question has its own condition.
 
-    None where each question has a condition of its own.
+    Raises ValueError for an unknown condition.
     """
     if study.select_conditions is not None:
         chosen = list(study.select_conditions(parameters))
     else:
         name = study.condition_parameter
-        named = parameters.get(name)
-        if named is None:
+        value = parameters.get(name)
+        if value is None:
             return list(study.designs[parameters["task"]].conditions or study.conditions)
-        chosen = parse_list(named, name)
-    return list(dict.fromkeys(label_of(study, condition) for condition in chosen))
+        chosen = parse_list(value, name)
+    return list(dict.fromkeys(condition_label(study, condition) for condition in chosen))
 
 
-def label_of(study: Study, condition: str) -> str:
-    """Return the label of a condition as a user names it; ValueError for one that the study has not."""
+def condition_label(study: Study, condition: str) -> str:
+    """Return the label of a condition that a user named; ValueError if the study has no such condition."""
     if study.read_condition is not None:
         return study.read_condition(condition)
     return one_of(study.conditions, condition, "condition")
 
 
 def is_single(stages: Sequence[Stage]) -> bool:
-    """Return whether a trial is made of one call."""
+    """Return whether a trial consists of one call."""
     return len(stages) == 1 and stages[0].samples == 1
 
 
 def sample_seed(seed: int, question: str, repeat: int, stage: Stage, condition: str, number: int) -> int:
-    """Return the seed of a sampled call, the same on both harnesses.
+    """Return the seed of a sampled call, which is the same on both harnesses.
 
-    It depends on the run's seed, the question, the number of the trial among repeated ones, from 1, and that of the
-    sample, from 0. The condition counts where the stage has a temperature for each, and calls of its own by it.
+    The seed depends on the run's seed, the question, the stage, the number of the repeated trial (from 1) and the
+    number of the sample (from 0). It depends on the condition only if the stage's temperature does, because calls are
+    otherwise shared between conditions.
     """
-    own = (condition,) if callable(stage.temperature) else ()
-    return pick(_LARGEST_SEED, seed, question, repeat, stage.name, number, *own)
+    key = (condition,) if callable(stage.temperature) else ()
+    return pick(_MAX_SEED, seed, question, repeat, stage.name, number, *key)
 
 
 def staged_items(study: Study, parameters: Mapping[str, Any], conditions: Sequence[str]) -> Iterator[Item]:
-    """Yield every question under its conditions, question by question, with the prompt of the first stage.
+    """Yield every question under each condition, question by question, with the prompt of the first stage.
 
-    The study's reader and measures are tried on empty replies first, so that a mistake in one does not show after the
-    calls. The last questions of each source are not asked if worked examples are wanted: these are made of them.
+    The study's reader and measures are first tested on empty replies, so that an error in them appears before the first
+    paid call. If worked examples are requested, they are the last questions of each source, which are then not asked.
 
-    ValueError if there are no questions, the first stage has not one prompt, a trial lacks a column, or a measure reads
-    another one.
+    Raises ValueError if there are no questions, the first stage has several prompts, a trial lacks a column, or a
+    measure reads a column that trials do not have.
     """
-    fewshot, wanted = parameters[FEWSHOT.name], {**parameters, "conditions": conditions}
+    fewshot, request = parameters[FEWSHOT.name], {**parameters, "conditions": conditions}
     if parameters.get("n") is not None:
-        wanted["n"] += fewshot
+        request["n"] += fewshot
     stages = study.stages_of(parameters)
     by_source: dict[str, list[Question]] = defaultdict(list)
-    for question in study.questions(wanted):
+    for question in study.questions(request):
         by_source[question.source].append(question)
     if not by_source:
         raise ValueError(f"{study.name} has no questions under {dict(parameters)}")
-    first, nothing = stages[0], {stage.name: [ModelReply("")] * stage.samples for stage in stages}
+    first, empty = stages[0], {stage.name: [ModelReply("")] * stage.samples for stage in stages}
     question = next(iter(by_source.values()))[0]
-    tried = conditions_of(study, question, conditions)
-    _try_measures(study, [trial_of(study, question, condition, nothing, parameters) for condition in tried])
+    own_conditions = _question_conditions(study, question, conditions)
+    _check_measures(study, [read_trial(study, question, each, empty, parameters) for each in own_conditions])
     for questions in by_source.values():
         if fewshot >= len(questions):
             raise ValueError(f"fewshot={fewshot} must leave some of the {len(questions)} questions")
-        asked, shown = questions[: len(questions) - fewshot], questions[len(questions) - fewshot :]
+        n_asked = len(questions) - fewshot
         examples: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        # Questions with conditions of their own follow the same examples, whatever condition these have.
+        # If each question has its own condition, all questions share the same examples.
         shared = study.condition_of is not None
-        for number, question in enumerate(shown):
-            for condition in conditions_of(study, question, conditions):
-                item = _item(study, first, question, condition)
-                said = _example(study, first, item, number)
-                examples["" if shared else condition].append((item.prompt, said))
-        for question in asked:
-            for condition in conditions_of(study, question, conditions):
-                item = _item(study, first, question, condition)
+        for number, question in enumerate(questions[n_asked:]):
+            for condition in _question_conditions(study, question, conditions):
+                item = _make_item(study, first, question, condition)
+                reply = _example_reply(study, first, item, number)
+                examples["" if shared else condition].append((item.prompt, reply))
+        for question in questions[:n_asked]:
+            for condition in _question_conditions(study, question, conditions):
+                item = _make_item(study, first, question, condition)
                 yield replace(item, examples=tuple(examples["" if shared else condition]))
 
 
-def conditions_of(study: Study, question: Question, conditions: Sequence[str]) -> Sequence[str]:
+def _question_conditions(study: Study, question: Question, conditions: Sequence[str]) -> Sequence[str]:
     """Return the conditions under which a question is asked."""
     return conditions if study.condition_of is None else [study.condition_of(question)]
 
 
-def _example(study: Study, first: Stage, item: Item, number: int) -> str:
-    """Return the reply of a worked example: the study's own, or an ideal subject's."""
+def _example_reply(study: Study, first: Stage, item: Item, number: int) -> str:
+    """Return the reply of a worked example: the study's own, or that of an ideal subject."""
     if study.worked_example is not None:
         return study.worked_example(item.question, item.condition, number)
-    # A wrong text of a simulated subject says what the answer is not, which a small model copies: show right ones.
+    # A simulated subject's wrong text reads "not Moscow", which a small model copies. So text answers are right.
     subject = make_subject("ideal", **({"d_prime": 4.0} if item.question.kind == "text" else {}))
     call = StageCall(study, item.question, item.condition, first.name, {})
     return call.reply(subject, item.prompt, seed="fewshot").text
 
 
-def _try_measures(study: Study, trials: Sequence[Mapping[str, Any]]) -> None:
-    """Check that every measure reads columns that trials have."""
+def _check_measures(study: Study, trials: Sequence[Mapping[str, Any]]) -> None:
+    """Raise ValueError if a measure reads a column that trials do not have."""
     for measure in study.measures + study.pooled_measures:
         try:
             with warnings.catch_warnings(action="ignore"):
@@ -192,27 +194,28 @@ def _try_measures(study: Study, trials: Sequence[Mapping[str, Any]]) -> None:
         except KeyError as error:
             name = str(error.args[0])
             raise ValueError(
-                f"study {study.name}: measure {measure.name} reads {name!r}, which is no column of its trial"
+                f"study {study.name}: measure {measure.name} reads {name!r}, which is not a column of its trial"
                 f"{did_you_mean(name, study.column_types)}"
             ) from error
 
 
-def _item(study: Study, first: Stage, question: Question, condition: str) -> Item:
+def _make_item(study: Study, first: Stage, question: Question, condition: str) -> Item:
     prompts = first.prompts(question, condition, {})
     if len(prompts) != 1:
-        raise ValueError(f"stage {first.name!r} is the first one and has {len(prompts)} prompts, not 1")
-    kept = question.metadata.keys() if study.metadata_keys is None else study.metadata_keys
-    about = {
+        raise ValueError(f"the first stage, {first.name!r}, must have 1 prompt and has {len(prompts)}")
+    keys = question.metadata.keys() if study.metadata_keys is None else study.metadata_keys
+    metadata = {
         STUDY: study.address,
-        **{key: question.metadata[key] for key in kept if key in question.metadata},
+        **{key: question.metadata[key] for key in keys if key in question.metadata},
     }
-    if taken := sorted(
-        about.keys() & {"condition", "id", "prompt", EFFORT, *TOKENS, *question_metadata(question)}
-    ):
+    reserved = {"condition", "id", "prompt", EFFORT, *TOKENS, *question_metadata(question)}
+    if clashes := sorted(metadata.keys() & reserved):
         raise ValueError(
-            f"metadata of question {question.id} has {', '.join(taken)}, which is taken: rename it"
+            f"metadata of question {question.id} has the reserved keys {', '.join(clashes)}: rename them"
         )
-    return Item(question, condition, prompts[0], system=first.system_of(question, condition), metadata=about)
+    return Item(
+        question, condition, prompts[0], system=first.system_of(question, condition), metadata=metadata
+    )
 
 
 def conversations_of(
@@ -220,13 +223,14 @@ def conversations_of(
     call: StageCall,
     first: tuple[str, Conversation],
     earlier: Mapping[str, Conversation],
-    begun: Callable[[str, str], Conversation],
-    continued: Callable[[Conversation, str], Conversation],
+    start: Callable[[str, str], Conversation],
+    append: Callable[[Conversation, str], Conversation],
 ) -> Iterator[tuple[str, Conversation]]:
-    """Yield the prompts of a stage, each with the conversation that it ends, of the harness's own kind.
+    """Yield each prompt of a stage with the conversation that ends in this prompt.
 
-    A prompt that repeats the ``first`` one follows the same worked examples. ``begun(system, prompt)`` begins a
-    conversation, and ``continued(conversation, prompt)`` continues one of the ``earlier`` stages.
+    The type of a conversation is the harness's. ``first`` is the first stage's prompt and conversation, which has the
+    worked examples; a later stage with the same prompt uses the same conversation. ``start(system, prompt)`` returns a
+    new conversation, and ``append(conversation, prompt)`` continues a conversation of an ``earlier`` stage.
     """
     if not call.replies or stage.forced_reply:
         yield first
@@ -234,71 +238,72 @@ def conversations_of(
     for prompt in stage.prompts(call.question, call.condition, call.replies):
         if not stage.follows:
             system = stage.system_of(call.question, call.condition)
-            yield first if prompt == first[0] else (prompt, begun(system, prompt))
+            yield first if prompt == first[0] else (prompt, start(system, prompt))
         elif stage.follows in earlier:
-            yield prompt, continued(earlier[stage.follows], prompt)
+            yield prompt, append(earlier[stage.follows], prompt)
         else:
             raise ValueError(
                 f"stage {stage.name!r} follows {stage.follows!r}, which is skipped under {call.condition!r}"
             )
 
 
-def forced(prompt: str, text: str) -> str:
-    """Return a text as it continues a prompt: after a space, unless the prompt ends in white space."""
+def as_continuation(prompt: str, text: str) -> str:
+    """Return a text with a leading space, unless the prompt that it continues ends in white space."""
     return text if prompt[-1:].isspace() else f" {text}"
 
 
-def kept_replies(replies: Replies) -> dict[str, list[dict[str, Any]]]:
-    """Return replies as JSON holds them."""
-    return {name: [asdict(reply) for reply in said] for name, said in replies.items()}
+def replies_to_json(replies: Replies) -> dict[str, list[dict[str, Any]]]:
+    """Return replies as objects that JSON can represent."""
+    return {name: [asdict(reply) for reply in stage_replies] for name, stage_replies in replies.items()}
 
 
-def restored_replies(kept: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, list[ModelReply]]:
-    """Return what :func:`kept_replies` was given.
+def replies_from_json(stored: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, list[ModelReply]]:
+    """Return the replies that :func:`replies_to_json` converted.
 
     Examples
     --------
     >>> replies = {"answer": [ModelReply("Paris", input_tokens=7.0, output_tokens=1.0)]}
-    >>> restored_replies(kept_replies(replies)) == replies
+    >>> replies_from_json(replies_to_json(replies)) == replies
     True
     """
     return {
         name: [
-            ModelReply(**{**its, "tokens": tuple(Token(**token) for token in its["tokens"])}) for its in said
+            ModelReply(**{**fields, "tokens": tuple(Token(**token) for token in fields["tokens"])})
+            for fields in stage_replies
         ]
-        for name, said in kept.items()
+        for name, stage_replies in stored.items()
     }
 
 
-def trial_of(
+def read_trial(
     study: Study, question: Question, condition: str, replies: Replies, options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Read replies into a trial, with the study's options as they are among those given.
+    """Read replies into a trial, using the study's own options among the given ones.
 
-    ValueError if the trial has not the columns that the study declares, or one of another type.
+    Raises ValueError if a column that the study declares is missing, undeclared or of another type.
     """
     if study.scorer_options:
         question = question.with_metadata(**{name: options[name] for name in study.scorer_options})
     trial = dict(study.read(question, condition, replies))
-    if lacking := [name for name in study.column_types if name not in trial]:
-        raise ValueError(f"study {study.name}: read returns a trial without {', '.join(lacking)}")
+    if missing := [name for name in study.column_types if name not in trial]:
+        raise ValueError(f"study {study.name}: read returns a trial without {', '.join(missing)}")
     for name, value in trial.items():
         kind = study.column_types.get(name)
         if kind is None:
             raise ValueError(
-                f"study {study.name}: read returns {name!r}, which is no column of its trial"
+                f"study {study.name}: read returns {name!r}, which is not a column of its trial"
                 f"{did_you_mean(name, study.column_types)}"
             )
         if not isinstance(value, str if kind is str else int | float):
             raise ValueError(
-                f"study {study.name}: read returns {name}={value!r}, which is no {kind.__name__}"
-                + ("; a missing number is NaN" if kind is float else "; a missing text is ''")
+                f"study {study.name}: read returns {name}={value!r}, which is not of type {kind.__name__}"
+                + ("; use NaN for a missing number" if kind is float else "; use '' for a missing text")
             )
     return trial
 
 
 def task_metrics(study: Study, parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
-    """Return what the log of a task has as metrics: by default every measure in every condition."""
+    """Return the metrics of a task's log: by default every measure in every condition."""
     if study.metrics is not None:
         return study.metrics(parameters, conditions)
     arguments = {"study": study.address, "conditions": list(conditions)}
@@ -306,11 +311,11 @@ def task_metrics(study: Study, parameters: Mapping[str, Any], conditions: Sequen
 
 
 class UsageError(SourceError, prerequisite_error()):  # type: ignore[misc]
-    """Something that cannot be run as it was asked for, said by Inspect in its ``message``, with its mark-up."""
+    """A user's mistake; Inspect prints the ``message``, which is escaped for Rich's markup."""
 
-    def __init__(self, said: str) -> None:
-        super().__init__(said)
-        self.message = escape(said)
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = escape(message)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The skeleton of a new study, in this repository or as a package of its own."""
+"""The template of a new study, in this repository or as a separate package."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IN_REPOSITORY: Mapping[str, str] = {
     "src/confidence_tasks/studies/$name/replies.py": "replies.txt",
     "tests/integration/test_$name.py": "test.txt",
 }
-"""Files of a study in this repository, and their templates."""
+"""Files of a study in this repository, with their templates."""
 
 _PACKAGE: Mapping[str, str] = {
     "$distribution/pyproject.toml": "pyproject.txt",
@@ -29,23 +29,25 @@ _PACKAGE: Mapping[str, str] = {
     "$distribution/src/$name/replies.py": "replies.txt",
     "$distribution/tests/test_$name.py": "test.txt",
 }
-"""Files of a study in a package of its own, and their templates."""
+"""Files of a study in a separate package, with their templates."""
 
 
 def write_study(name: str, folder: Path, *, package: bool = False) -> list[Path]:
-    """Write the skeleton of a study, which runs as it is, and return its files.
+    """Write the template of a study, which runs without changes, and return the paths of its files.
 
-    The name is that of the study and of its task, in lower-case letters, digits and underscores. The folder is the
-    checkout of this repository or, for a ``package`` of its own, that in which it is made.
+    The name is that of the study and of its task; it has lower-case letters, digits and underscores. The folder is the
+    checkout of this repository or, with ``package``, the parent folder of the new package.
 
-    ValueError if the name cannot be one, is taken, or a file is there already. Nothing is written then.
+    Raises ValueError, and writes nothing, if the name is invalid or taken, or if a file exists.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
-        raise ValueError(f"{name!r} is no name of a study: use lower-case letters, digits and underscores")
+        raise ValueError(
+            f"{name!r} is not a valid study name: use lower-case letters, digits and underscores"
+        )
     if name in {study.name for study in installed_studies()}:
-        raise ValueError(f"there is a study called {name}")
+        raise ValueError(f"a study named {name} exists already: choose another name")
     if package and find_spec(name) is not None:
-        raise ValueError(f"there is a module called {name}: the package needs another name")
+        raise ValueError(f"a module named {name} exists already: choose another name")
     words = name.split("_")
     values = {
         "name": name,
@@ -55,21 +57,21 @@ def write_study(name: str, folder: Path, *, package: bool = False) -> list[Path]
         "distribution": name.replace("_", "-"),
     }
     templates = files(__package__) / "templates"
-    made = {
+    texts = {
         folder / Template(path).substitute(values): Template(
             (templates / template).read_text(encoding="utf-8")
         ).substitute(values)
         for path, template in (_PACKAGE if package else _IN_REPOSITORY).items()
     }
-    if there := [str(path) for path in made if path.exists()]:
-        raise ValueError(f"{', '.join(there)} exists already")
-    for path, text in made.items():
+    if existing := [str(path) for path in texts if path.exists()]:
+        raise ValueError(f"{', '.join(existing)} exists already")
+    for path, text in texts.items():
         write_atomically(path, text.encode())
-    return list(made)
+    return list(texts)
 
 
 def checkout() -> Path | None:
-    """Return the checkout of this repository that the package is imported from; None for an installed copy."""
+    """Return the checkout of this repository from which the package is imported; None for an installed copy."""
     root = Path(next(iter(studies.__path__))).parents[2]
     return root if (root / "tests").is_dir() and (root / "pyproject.toml").is_file() else None
 
@@ -78,10 +80,10 @@ def checkout() -> Path | None:
 @click.argument("name")
 @click.option("--package", is_flag=True, help="Write an installable package into the working directory.")
 def new_study(name: str, package: bool) -> None:
-    """Write the running skeleton of a study called NAME: two files and a test.
+    """Write a working template for a study called NAME: two source files and a test.
 
-    The study is added to the checkout of this repository that is installed (pip install --editable); with --package, it
-    gets a folder of its own.
+    The files are written into the checkout from which confidence-tasks is installed (pip install --editable), or with
+    --package into a new package.
     """
     folder = Path() if package else checkout()
     if folder is None:

@@ -250,7 +250,7 @@ def test_a_model_without_token_probabilities_is_refused_at_its_first_call(
     assert log.status == "error"
     assert log.error is not None
     assert "stage 'guess' of lifeeval needs token probabilities" in log.error.message
-    assert "use a model and provider that give them" in log.error.message
+    assert "use a provider that returns them" in log.error.message
     assert sum(server.attempts.values()) == 1
 
 

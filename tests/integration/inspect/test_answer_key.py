@@ -52,4 +52,4 @@ def test_a_prompt_that_no_task_of_this_package_asks_has_no_key(tmp_path):
     (log,) = inspect_eval(task, model="simulated/ideal", log_dir=str(tmp_path), display="none")
     assert log.status == "error"
     assert log.error is not None
-    assert "knows only the questions that tasks of confidence_tasks ask" in log.error.message
+    assert "can only answer the questions of confidence_tasks tasks" in log.error.message

@@ -306,8 +306,8 @@ def test_a_judge_does_not_think_harder(tmp_path):
 @pytest.mark.parametrize(
     ("provider", "effort", "said"),
     [
-        ("hf", "low", "Inspect's hf provider passes none on to lab/model"),
-        ("openai", "1024", "Inspect's openai provider passes no number of tokens .*name efforts"),
+        ("hf", "low", "Inspect's hf provider ignores the effort for lab/model"),
+        ("openai", "1024", "Inspect's openai provider ignores a number of reasoning tokens .*name efforts"),
         ("openai", "low", ""),
         ("anthropic", "1024", ""),
     ],
@@ -328,7 +328,7 @@ def test_a_refused_effort_is_refused_before_the_first_call(tmp_path):
     )
     log = run(study_task(SURENESS)(n=2, efforts="512"), model, tmp_path)
     assert log.status == "error"
-    assert "passes no number of tokens to think in" in log.error.message
+    assert "ignores a number of reasoning tokens" in log.error.message
 
 
 def test_a_simulated_subject_replies_the_same_at_every_effort(tmp_path):
@@ -357,7 +357,7 @@ def test_a_parameter_has_the_choices_it_declares():
             lambda *given: {**sureness.read(*given), "confidense": 1.0},
             "'confidense', .*; did you mean 'confidence'",
         ),
-        (lambda *given: {**sureness.read(*given), "confidence": None}, "a missing number is NaN"),
+        (lambda *given: {**sureness.read(*given), "confidence": None}, "use NaN for a missing number"),
     ],
 )
 def test_a_reader_that_returns_no_trial_is_named_before_the_first_call(read, said):
@@ -367,7 +367,7 @@ def test_a_reader_that_returns_no_trial_is_named_before_the_first_call(read, sai
 
 def test_the_first_stage_has_one_prompt():
     stages = (Stage("answer", lambda *_: None), SURENESS.stages[1])
-    with pytest.raises(ValueError, match="stage 'answer' is the first one and has 0 prompts"):
+    with pytest.raises(ValueError, match="the first stage, 'answer', must have 1 prompt and has 0"):
         study_task(replace(SURENESS, stages=stages))()
 
 

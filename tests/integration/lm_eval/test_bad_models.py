@@ -16,7 +16,8 @@ TASKS = ["riskeval_lambda10_arithmetic", "lifeeval_radius5", "sciq_confidence_ar
 def test_a_tokenizer_without_chat_template_is_told_to_do_without(name):
     model = WithoutTemplate(lambda prompt: "")
     with pytest.raises(
-        ValueError, match=f"{name}: .*chat_template is not set. Leave out --apply_chat_template"
+        ValueError,
+        match=f"{name}: .*chat_template is not set. For a base model, leave out --apply_chat_template",
     ):
         lm_eval_run(model, [name], {"n": 2}, apply_chat_template=True)
     assert model.asked == []

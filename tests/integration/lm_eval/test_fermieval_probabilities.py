@@ -10,7 +10,7 @@ from tests.integration.lm_eval.test_token_scores import CountingLM, request
 
 from confidence_tasks import fermieval_logprob
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.harness.lm_eval.stage_requests import ended, score_tokens
+from confidence_tasks.harness.lm_eval.stage_requests import candidate_probabilities, score_tokens
 from confidence_tasks.studies.fermieval_logprob.trials import (
     INTEGERS,
     integer_probabilities,
@@ -74,7 +74,7 @@ def test_a_number_that_goes_on_is_another_number():
 
 def test_tokens_of_several_digits_are_numbers_of_their_own():
     written = {(1,): "1", (12,): "12", (1, 2): "121"}
-    found = ended(written, {(1,): 0.3, (12,): 0.5, (1, 2): 0.1})
+    found = candidate_probabilities(written, {(1,): 0.3, (12,): 0.5, (1, 2): 0.1})
     assert found == pytest.approx({"1": 0.2, "12": 0.5, "121": 0.1})
 
 

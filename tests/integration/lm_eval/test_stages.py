@@ -197,13 +197,13 @@ def test_a_model_without_token_probabilities_is_refused_where_they_are_required_
         (SURENESS, "askd", {}, "condition='askd' is not one of stated, asked; did you mean 'asked'"),
         (SURENESS, "asked", {"level": "high"}, "level='high' must be a number"),
         (SURENESS, "asked", {"level": 7.0}, "level=7.0 must lie in"),
-        (SURENESS, "asked", {"seed": 1}, "'seed' on lm-eval: say question_seed"),
+        (SURENESS, "asked", {"seed": 1}, "'seed' on lm-eval: use question_seed"),
         (SURENESS, "asked", {"conditions": "asked"}, "'conditions' on lm-eval: name tasks"),
         (
             AGREEMENT,
             "agreement",
             {"by": "judge"},
-            "questions of agreement need a model as judge, and lm-eval calls none",
+            "questions of agreement need a model as judge, but lm-eval calls only",
         ),
         (
             AGREEMENT,

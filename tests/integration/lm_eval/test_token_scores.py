@@ -129,7 +129,7 @@ class TextOnlyLM(LM):
     ("model", "reason"),
     [
         (ChatEndpoint, "ChatEndpoint has no tokenizer"),
-        (ReasoningLM, "the reasoning, which lm-eval removes"),
+        (ReasoningLM, "lm-eval removes the reasoning"),
         (TextOnlyLM, "TextOnlyLM does not compute log-probabilities"),
         (BrokenLM, "TimeoutError: the endpoint gave up"),
     ],

@@ -60,6 +60,6 @@ class TestSamples:
 
     def test_examples_of_one_condition_are_not_shown_before_another(self):
         model = Scripted(lambda prompt: "")
-        with pytest.raises(ValueError, match="differ between its conditions: name one"):
+        with pytest.raises(ValueError, match="differ between its conditions: choose one"):
             lm_eval_run(model, ["fermieval_sampling_exponent"], {"n": 2, "samples": 2}, num_fewshot=1)
         assert model.asked == []

@@ -335,7 +335,7 @@ def test_processes_are_asked_for_where_trials_times_resamples_are_many(folder, m
 def test_compare_reads_a_path_that_is_given_twice_once(folder, monkeypatch):
     read = []
     monkeypatch.setattr(
-        "confidence_tasks.report.commands.compare.read",
+        "confidence_tasks.report.commands.compare.read_trials",
         lambda paths, *how: read.append(paths) or collect(paths),
     )
     models = [f"--model-{side}={name}" for side, name in zip("ab", SUBJECTS, strict=False)]

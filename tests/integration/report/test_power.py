@@ -217,7 +217,7 @@ def test_the_command_prints_a_curve_and_writes_files(tmp_path) -> None:
 def test_the_command_says_what_compare_would_withhold() -> None:
     """Of a calibrated subject that hardly ever states more than .9, nobody can tell M-ratio at .9."""
     arguments = ["power", "scales", "--effect", "0.6", "--n", "100", "--studies", "100"]
-    assert "In up to 100% of these studies compare withholds" in CliRunner().invoke(main, arguments).stdout
+    assert "In up to 100% of these studies, compare withholds" in CliRunner().invoke(main, arguments).stdout
     (withheld,) = power_curve("scales", "accuracy", 0.1, n=[100], n_studies=20).withheld
     assert withheld == 0.0
 

@@ -114,7 +114,7 @@ def test_a_sample_that_inspect_recovered_without_its_replies_is_not_read_anew(tm
     shown = CliRunner().invoke(main, ["rescore", str(recovered), "--write"])
 
     assert shown.exit_code == 1
-    assert f"sample {log.samples[3].id} holds no replies: Inspect recovered it" in shown.stdout
+    assert f"sample {log.samples[3].id} has no replies, because Inspect recovered it" in shown.stdout
     assert read_eval_log(str(recovered)).samples == log.samples
 
 

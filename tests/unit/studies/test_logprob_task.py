@@ -8,7 +8,7 @@ import pytest
 from tests.items import items_of
 
 from confidence_tasks import nlp_metad
-from confidence_tasks.harness.inspect.staged import refuse_given
+from confidence_tasks.harness.inspect.staged import refuse_forced_reply
 from confidence_tasks.sources import SourceError
 from confidence_tasks.studies.logprob_metacognition import STUDY
 from confidence_tasks.studies.logprob_metacognition.replies import PAPER_SIZES, TEMPERATURES, logprob_stages
@@ -105,5 +105,5 @@ def test_a_provider_that_cannot_score_the_right_answer_is_refused(
 ) -> None:
     model: Any = type("Model", (), {"api": api()})()
     stages = logprob_stages({"force_gold": force_gold})
-    with pytest.raises(ValueError, match="has no interface for") if refused else nullcontext():
-        refuse_given(model, stages)
+    with pytest.raises(ValueError, match="scores a given text") if refused else nullcontext():
+        refuse_forced_reply(model, stages)

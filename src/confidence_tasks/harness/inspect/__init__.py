@@ -1,1 +1,1 @@
-"""Studies as tasks, scorers and metrics of Inspect AI."""
+"""Tasks, solvers, scorers, metrics and models of Inspect AI."""

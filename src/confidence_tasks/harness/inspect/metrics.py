@@ -1,4 +1,4 @@
-"""The metrics of every study: its headline measures by default, each of its measures on request."""
+"""Metrics in the logs of Inspect: a study's headline measures by default, all its measures on request."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from confidence_tasks.study.trial import EFFORT
 def metrics_of(
     study: Study, logged: TaskMetrics, which: str = METRICS.default, efforts: Sequence[str] = ()
 ) -> list[Any]:
-    """Return what a task logs: the headline measures, or all; NaN without trials, so that the keys are always the same.
+    """Return the metrics that a task logs: the headline measures, or all measures.
 
-    ``efforts`` are those at which the task asks; none for that of the run. ValueError if ``which`` is neither
-    ``headline`` nor ``all``.
+    ``efforts`` are the reasoning efforts at which the task asks; empty for the effort of the run. Without trials the
+    values are NaN, so that the keys never change. Raises ValueError if ``which`` is neither ``headline`` nor ``all``.
     """
     METRICS.check(which)
     names = list(logged.default_measures or study.headline_measures) if which == METRICS.default else None
@@ -32,7 +32,7 @@ def metrics_of(
 
 
 def reference_of(summary: Callable[..., Any]) -> str:
-    """Return where a function is, for :func:`pkgutil.resolve_name`."""
+    """Return the address ``module:function`` of a function, for :func:`pkgutil.resolve_name`."""
     return f"{summary.__module__}:{summary.__qualname__}"
 
 
@@ -44,28 +44,28 @@ def study_metrics(
     overall: Sequence[str] = (),
     efforts: Sequence[str] = (),
 ) -> Metric:
-    """Measures of a study by condition, as `metrics_of` chooses them; all where ``measures`` is None.
+    """Compute the measures of a study by condition, as ``measure/condition``; all measures if ``measures`` is None.
 
-    Of a task that asks at several efforts they are ``measure/condition/effort``.
+    If a task asks at several efforts, the keys are ``measure/condition/effort``.
 
-    While a run goes on, they are computed anew when there are a quarter more scores: all live values take the
-    time of five computations, however many samples it has. What the log holds is computed from all scores.
+    During a run, the displayed values are recomputed when the number of scores has grown by a quarter, so that all
+    live values together take the time of five computations. The values in the log are computed from all scores.
     """
-    summarised = resolve_name(summary)
-    shown: dict[int, tuple[Score, int, Value]] = {}
+    summarise_trials = resolve_name(summary)
+    displayed: dict[int, tuple[Score, int, Value]] = {}
 
     def compute(scores: list[SampleScore]) -> Value:
         if not scores or not is_live_metric():
-            return computed(scores)
-        # A task may run with several models at once, each of which has a first score of its own.
+            return compute_values(scores)
+        # A task may run with several models at once; the first score tells their runs apart.
         first = scores[0].score
-        _, n_scores, values = shown.get(id(first), (first, 0, {}))
+        _, n_scores, values = displayed.get(id(first), (first, 0, {}))
         if len(scores) >= GROWTH * n_scores:
-            values = computed(scores)
-            shown[id(first)] = first, len(scores), values
+            values = compute_values(scores)
+            displayed[id(first)] = first, len(scores), values
         return values
 
-    def computed(scores: list[SampleScore]) -> Value:
+    def compute_values(scores: list[SampleScore]) -> Value:
         trials = [
             scored_trial(score.score.value, score.score.metadata)
             for score in scores
@@ -74,16 +74,16 @@ def study_metrics(
         return {
             "/".join(filter(None, (key, effort))): value
             for effort in efforts or [""]
-            for key, value in of_effort(
+            for key, value in compute_for_effort(
                 [trial for trial in trials if trial.get(EFFORT, "") == effort]
             ).items()
         }
 
-    def of_effort(trials: list[dict[str, Any]]) -> dict[str, float]:
-        values = summarised(trials, names=measures, **arguments)
+    def compute_for_effort(trials: list[dict[str, Any]]) -> dict[str, float]:
+        values = summarise_trials(trials, names=measures, **arguments)
         if not measures or not overall:
             return dict(values)
-        # The viewer's header shows the first five.
+        # The viewer's header shows the first five metrics.
         logged = [key for key in values if key.partition("/")[2] in overall]
         logged += [key for key in values if key not in logged and key.startswith(f"{measures[0]}/")]
         return {key: values[key] for key in logged}
@@ -92,7 +92,7 @@ def study_metrics(
 
 
 GROWTH = 1.25
-"""Factor by which the number of scores must grow before the values shown during a run are computed again."""
+"""Factor by which the number of scores must grow before the displayed values are recomputed."""
 
 
 def condition_summary(
@@ -102,9 +102,9 @@ def condition_summary(
     conditions: Sequence[str],
     names: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """Return measures of a study, all or those of some names, in every condition, in the order of the design.
+    """Compute the measures of a study, all or those in ``names``, in every condition, in the order of the design.
 
-    ``study`` is where it is (:attr:`~confidence_tasks.study.Study.address`).
+    ``study`` is the study's address (:attr:`~confidence_tasks.study.Study.address`).
     """
     measures: Sequence[Measure] = resolve_name(study).measures
     return summarise(trials, select_measures(measures, names), conditions)

@@ -1,7 +1,8 @@
-"""Calls of models and their replies: cached, those that help to score by role, kept in the sample, never paid twice.
+"""Model calls on Inspect: caching, model roles, token log-probabilities and token counts.
 
-The cache survives a killed run, and what was said is kept in the sample's store, so that a log can be scored again
-without a model. Where token probabilities are needed, a model that has none is refused.
+Replies are cached, so that a resumed run does not pay for a call twice. The replies of model roles are stored in the
+sample, so that a log can be scored again without a model. A model without token probabilities is refused if a stage
+needs them.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from confidence_tasks.reading.token_probabilities import decode_tokens, scored_t
 from confidence_tasks.study.parameter import did_you_mean
 from confidence_tasks.study.stage import TOKENS, Token
 
-_RUN_HERE = frozenset(
+_LOCAL_PROVIDERS = frozenset(
     {
         "HuggingFaceAPI",
         "LlamaCppPythonAPI",
@@ -53,21 +54,22 @@ _RUN_HERE = frozenset(
         "VLLMAPI",
     }
 )
-"""Class names of providers, Inspect's and this package's, whose models run on the user's own machine."""
+"""Class names of the providers, of Inspect and of this package, whose models run on the user's machine."""
 
 
 def call_cache(model: Model, *, per_epoch: bool, attempt: int = 0) -> CachePolicy | bool:
-    """Return how calls of a model are cached: for ever, apart from those of a model made with other arguments.
+    """Return the cache policy for calls of a model: no expiry, separate entries for other model arguments.
 
-    Models that run here are not cached: their replies are not paid for, and what is behind their name may change, a
-    subject with this package and weights with the next step of training. With ``per_epoch`` each epoch calls anew, as
-    it must where the model is under test. ``attempt`` cached replies to the same call cannot be used.
+    Calls of local models are not cached. They cost nothing, and the model behind a name may change: a simulated subject
+    with the version of this package, and weights with further training. ``per_epoch`` separates the entries of epochs,
+    which the model under test needs. ``attempt`` is the number of cached replies to this call that were unusable.
     """
-    if type(model.api).__name__ in _RUN_HERE:
+    if type(model.api).__name__ in _LOCAL_PROVIDERS:
         return False
-    arguments = json.dumps(model.model_args, sort_keys=True, default=repr)
-    again = {"attempt": str(attempt)} if attempt else {}
-    return CachePolicy(expiry=None, per_epoch=per_epoch, scopes={"model_args": arguments, **again})
+    scopes = {"model_args": json.dumps(model.model_args, sort_keys=True, default=repr)}
+    if attempt:
+        scopes["attempt"] = str(attempt)
+    return CachePolicy(expiry=None, per_epoch=per_epoch, scopes=scopes)
 
 
 _EFFORTS = [
@@ -78,12 +80,12 @@ _EFFORTS = [
 
 
 def effort_settings(effort: str | None) -> dict[str, Any]:
-    """Return the settings of generation that an effort stands for: a name, or a number of tokens to think in.
+    """Return the generation settings for an effort, which is a name or a number of reasoning tokens.
 
     Raises
     ------
     ValueError
-        If it is neither.
+        If the effort is neither.
 
     Examples
     --------
@@ -96,7 +98,7 @@ def effort_settings(effort: str | None) -> dict[str, Any]:
         return {"reasoning_tokens": int(effort)}
     if effort not in _EFFORTS:
         raise ValueError(
-            f"efforts: {effort!r} is neither one of {', '.join(_EFFORTS)} nor a number of tokens to think in"
+            f"efforts: {effort!r} is neither one of {', '.join(_EFFORTS)} nor a number of reasoning tokens"
             f"{did_you_mean(effort, _EFFORTS)}"
         )
     return {"reasoning_effort": effort}
@@ -109,37 +111,37 @@ async def ask_once(
     usable: Callable[[ModelOutput], bool] = lambda output: True,
     **settings: Any,
 ) -> TaskState:
-    """Ask the model under test, unless the cache has a usable reply already.
+    """Call the model under test, or return a usable reply from the cache.
 
-    A reply out of the cache that is not ``usable`` was kept by an earlier run, and is asked for anew; so is a reply
-    without choices, which a provider in trouble may send and the cache would keep for ever. A call of a tool, though
-    there are none, is a reply; Inspect would ask again for as long as the model calls. ``settings`` are those of
-    generation.
+    A cached reply that is not ``usable`` comes from an earlier run, and the model is called again. The model is also
+    called again, without the cache, after a reply without choices, which a failing provider may return and which would
+    stay in the cache. ``tool_calls="none"`` accepts a call of a tool as the reply, although there are no tools: Inspect
+    would otherwise repeat the call as long as the model calls tools. ``settings`` are generation settings.
     """
     messages = list(state.messages)
     for attempt in itertools.count():
-        keep = cache and call_cache(get_model(), per_epoch=True, attempt=attempt)
+        policy = cache and call_cache(get_model(), per_epoch=True, attempt=attempt)
         try:
-            state = await generate(state, tool_calls="none", cache=keep, **settings)
+            state = await generate(state, tool_calls="none", cache=policy, **settings)
         except IndexError:
             if state.output.choices:
                 raise
             return await generate(state, tool_calls="none", cache=False, **settings)
-        if usable(state.output) or not _came_from_cache():
+        if usable(state.output) or not _is_cached_reply():
             break
         state.messages = list(messages)
     return state
 
 
-def _came_from_cache() -> bool:
-    """Return whether the last reply of a model in this sample is one that an earlier run kept."""
+def _is_cached_reply() -> bool:
+    """Return whether the last reply in this sample was read from the cache."""
     calls = (event for event in reversed(transcript().events) if isinstance(event, ModelEvent))
     return next((call.cache == "read" for call in calls), False)
 
 
 @solver
 def require_roles(roles: list[str]) -> Solver:
-    """Refuse to start, before anything is paid for, while a role that scoring needs has no model."""
+    """Return a solver that raises RoleError before the first paid call if a role that scoring needs has no model."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         if missing := missing_roles(roles):
@@ -150,7 +152,7 @@ def require_roles(roles: list[str]) -> Solver:
 
 
 class RoleError(RuntimeError):
-    """A model role that scoring needs is not bound."""
+    """A model role that scoring needs is not bound to a model."""
 
     def __init__(self, roles: Iterable[str]) -> None:
         flags = " ".join(f"--model-role {role}=PROVIDER/MODEL" for role in roles)
@@ -158,48 +160,49 @@ class RoleError(RuntimeError):
 
 
 def missing_roles(roles: Iterable[str]) -> list[str]:
-    """Return those of ``roles`` that no model is bound to."""
+    """Return the roles that are not bound to a model."""
     bound = model_roles()
     return [role for role in roles if role not in bound]
 
 
 def can_ask(role: str, store: Store) -> bool:
-    """Return whether a role can be asked: a model is bound to it, or the sample's store has its reply."""
+    """Return whether `ask_role` has a reply for a role: it is bound to a model, or the sample's store has its reply."""
     return not missing_roles([role]) or store.get(f"{role}_reply") is not None
 
 
 async def ask_role(role: str, system: str, prompt: str, state: TaskState, *, cache: bool = True) -> str:
-    """Ask the model of a role, unless the sample's store or the cache has its reply already, and return what it says.
+    """Return the reply of a role's model, from the sample's store, the cache or a call of the model.
 
-    Equal questions from samples that run at the same time wait for each other, so that one of them is paid for. The
-    store of the sample keeps the reply with a digest of what was asked, and its metadata count the tokens.
+    If several samples make the same call at the same time, one of them calls the model and the others wait for its
+    cached reply. The reply is stored in the sample with a digest of the messages, and the tokens are added to the
+    sample's metadata.
 
-    RoleError if the role is not bound and must be asked.
+    Raises RoleError if a call is needed and the role is not bound.
     """
     digest = blake2b(f"{system}\x1f{prompt}".encode(errors="surrogatepass"), digest_size=16).hexdigest()
     key = f"{role}_reply"
-    kept = state.store.get(key)
-    if kept is None or kept["asked"] != digest:
+    stored = state.store.get(key)
+    if stored is None or stored["asked"] != digest:
         if missing := missing_roles([role]):
             raise RoleError(missing)
         model = get_model(role=role, required=True, config=GenerateConfig(temperature=0.0))
         messages: list[ChatMessage] = [ChatMessageSystem(content=system), ChatMessageUser(content=prompt)]
         async with concurrency(f"{role}-{digest}", 1, visible=False):
             output = await model.generate(messages, cache=cache and call_cache(model, per_epoch=False))
-        kept = {"asked": digest, "reply": output.completion}
-        state.store.set(key, kept)
+        stored = {"asked": digest, "reply": output.completion}
+        state.store.set(key, stored)
         state.metadata = with_tokens(state.metadata, tokens_used(output.usage))
-    return str(kept["reply"])
+    return str(stored["reply"])
 
 
 FILTERED = "I cannot answer this question."
-"""Text that replaces a reply stopped by the provider's content filter; every reader reads it as a refusal."""
+"""Text that replaces a reply stopped by the provider's content filter; all readers recognise it as a refusal."""
 
 
 def reply_text(output: ModelOutput) -> str:
-    """Return the text to be read: what the model said, or `FILTERED` where a content filter stopped it.
+    """Return the text of a reply, or `FILTERED` if a content filter stopped the reply.
 
-    Some providers then send nothing, some a part, some a notice of their own, which says nothing of the question.
+    For a filtered reply, providers return no text, a part of the text, or a notice that is unrelated to the question.
 
     Examples
     --------
@@ -213,50 +216,52 @@ def reply_text(output: ModelOutput) -> str:
 
 
 def reply_tokens(output: ModelOutput) -> list[Token]:
-    """Return the tokens of the first choice; none when the provider returned no log-probabilities.
+    """Return the tokens of the first choice; empty if the provider returned no log-probabilities.
 
-    Their texts join to what was generated, also where a character is cut, if the provider tells the tokens' bytes.
+    If the provider returns the tokens' bytes, the texts join to the reply even where tokens split a character.
     """
     if not output.choices or output.choices[0].logprobs is None:
         return []
     content = output.choices[0].logprobs.content
     return [
         Token(text, item.logprob, _alternatives(item))
-        for text, item in zip(_texts(content), content, strict=True)
+        for text, item in zip(_token_texts(content), content, strict=True)
     ]
 
 
 def _alternatives(item: Logprob) -> dict[str, float]:
-    """Return the likeliest tokens; of one that is listed twice, the more probable entry."""
-    listed: dict[str, float] = {}
+    """Return the log-probabilities of the listed top tokens; the maximum if a token is listed twice."""
+    logprobs: dict[str, float] = {}
     for top in item.top_logprobs or []:
-        listed[top.token] = max(listed.get(top.token, top.logprob), top.logprob)
-    return listed
+        logprobs[top.token] = max(logprobs.get(top.token, top.logprob), top.logprob)
+    return logprobs
 
 
-def _texts(content: Sequence[Logprob]) -> list[str]:
-    written = [item.token for item in content]
-    if all(text.isascii() and "\\x" not in text for text in written):
-        return written
+def _token_texts(content: Sequence[Logprob]) -> list[str]:
+    tokens = [item.token for item in content]
+    if all(text.isascii() and "\\x" not in text for text in tokens):
+        return tokens
     try:
         return decode_tokens(
             [item.token.encode() if item.bytes is None else bytes(item.bytes) for item in content]
         )
-    except ValueError:  # Inspect's hf provider gives the code points of vocabulary entries as bytes.
-        return written
+    except ValueError:  # Inspect's hf provider returns code points of vocabulary entries instead of bytes.
+        return tokens
 
 
 def tokens_used(usage: ModelUsage | None) -> dict[str, float]:
-    """Return the tokens of a call, as far as the provider tells; a prompt that it had in its cache counts, too."""
+    """Return the token counts reported for a call; the input tokens include those in the provider's prompt cache."""
     if usage is None:
         return {}
-    prompt = (usage.input_tokens, usage.input_tokens_cache_read or 0, usage.input_tokens_cache_write or 0)
-    told = zip(TOKENS, (sum(prompt), usage.output_tokens, usage.reasoning_tokens), strict=True)
-    return {kind: float(count) for kind, count in told if count is not None}
+    cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+    counts = (usage.input_tokens + cached, usage.output_tokens, usage.reasoning_tokens)
+    return {kind: float(count) for kind, count in zip(TOKENS, counts, strict=True) if count is not None}
 
 
 def with_tokens(metadata: Mapping[str, Any], used: Mapping[str, float]) -> dict[str, Any]:
-    """Return the metadata of a sample with the tokens of a further call; what is not told of each call is left out.
+    """Return a sample's metadata with the token counts of a further call added.
+
+    A count that is unknown for either is left out.
 
     Examples
     --------
@@ -269,31 +274,31 @@ def with_tokens(metadata: Mapping[str, Any], used: Mapping[str, float]) -> dict[
 
 
 EMPTY_REPLIES = 3
-"""Number of empty replies in a row at the start of a run after which the model is refused."""
+"""Number of consecutive empty replies at the start of a run after which the model is refused."""
 
 
 def has_probabilities(output: ModelOutput) -> bool:
-    """Return whether a reply came with the log-probabilities of its tokens."""
+    """Return whether a reply has the log-probabilities of its tokens."""
     logprobs = output.choices[0].logprobs if output.choices else None
     return logprobs is not None and bool(logprobs.content)
 
 
 def rejects_logprobs(error: RuntimeError) -> bool:
-    """Return whether a provider rejected a request because it asks for log-probabilities."""
+    """Return whether a provider rejected a request for log-probabilities."""
     return "logprob" in str(getattr(error, "provider_message", "")).lower()
 
 
 class TokenProbabilityError(RuntimeError):
-    """The model under test gives no token probabilities, or wrong ones."""
+    """The model under test returns no token probabilities."""
 
 
 @dataclass(frozen=True)
 class ProbabilityGate:
-    """Lets the first reply of each model through alone; the others only if it came with token probabilities.
+    """Makes the first call of each model alone, and the other calls only if the first reply has token probabilities.
 
-    So a run with a model that gives none stops at once, whatever the number of connections and even where errors of
-    samples are tolerated, and one with a model that does pays for no extra call. ``purpose`` says what needs them, as
-    the beginning of a sentence: ``stage 'answer' of nlp_metad needs``.
+    So a run with a model without token probabilities stops after one call, with any number of connections and even if
+    errors of samples are tolerated. A model with token probabilities needs no extra call. ``purpose`` begins the error
+    message, such as ``stage 'answer' of nlp_metad needs``.
     """
 
     purpose: str
@@ -301,36 +306,36 @@ class ProbabilityGate:
     _empty: WeakKeyDictionary[ModelAPI, int] = field(default_factory=WeakKeyDictionary)
 
     async def __call__(self, model: Model, ask: Callable[[], Awaitable[TaskState]]) -> TaskState:
-        """Return what ``ask`` returns.
+        """Await ``ask`` and return its result.
 
-        TokenProbabilityError if the model is known to give none: before ``ask`` is called, but for the first time.
+        Raises TokenProbabilityError, without calling ``ask``, if the model is known to have no token probabilities.
         """
         if model.api not in self._faults:
             async with concurrency(f"{self.purpose} {id(model.api)}", 1, visible=False):
                 if model.api not in self._faults:
-                    state = await self._first(model, ask)
-                    self._judge(model, state.output)
-                    self._refuse(model)
+                    state = await self._ask_first(model, ask)
+                    self._record_fault(model, state.output)
+                    self._raise_fault(model)
                     return state
-        self._refuse(model)
+        self._raise_fault(model)
         return await ask()
 
-    async def _first(self, model: Model, ask: Callable[[], Awaitable[TaskState]]) -> TaskState:
-        """Return what ``ask`` returns; a provider that rejects the very request for probabilities is refused."""
+    async def _ask_first(self, model: Model, ask: Callable[[], Awaitable[TaskState]]) -> TaskState:
         try:
             return await ask()
         except RuntimeError as error:
             if rejects_logprobs(error):
                 self._faults[model.api] = f"{model} rejects requests for them"
-                self._refuse(model)
+                self._raise_fault(model)
             raise
 
-    def _judge(self, model: Model, output: ModelOutput) -> None:
+    def _record_fault(self, model: Model, output: ModelOutput) -> None:
+        """Record whether a model has token probabilities; nothing yet after a filtered or an empty reply."""
         choice = output.choices[0] if output.choices else None
         if has_probabilities(output):
             self._faults[model.api] = ""
         elif choice is not None and choice.stop_reason == "content_filter":
-            return  # a notice of the provider's, not a reply of the model
+            return  # the text is the provider's, not the model's
         elif output.completion:
             self._faults[model.api] = f"{model} returned none with its first reply"
         else:
@@ -341,50 +346,49 @@ class ProbabilityGate:
                     "--max-tokens)"
                 )
 
-    def _refuse(self, model: Model) -> None:
+    def _raise_fault(self, model: Model) -> None:
         if fault := self._faults.get(model.api):
             raise TokenProbabilityError(
-                f"{self.purpose} token probabilities, and {fault}: use a model and provider that give them, such as "
+                f"{self.purpose} token probabilities, and {fault}: use a provider that returns them, such as "
                 "vllm, sglang, hf, llama-cpp-python, or a chat model of openai, google, grok or an openai-api server; "
-                "Anthropic's and Mistral's interfaces, groq, bedrock and OpenAI's reasoning models have none"
+                "Anthropic, Mistral, groq, bedrock and OpenAI's reasoning models return none"
             )
 
 
 def is_local(model: Model) -> bool:
-    """Return whether a model is one of Inspect's ``hf`` provider, which runs in this process."""
+    """Return whether a model is of Inspect's ``hf`` provider, which runs in this process."""
     return type(model.api).__name__ == "HuggingFaceAPI"
 
 
 async def text_logprobs(
     model: Model, messages: Sequence[ChatMessage], text: str, alternatives: int = 0
 ) -> Logprobs:
-    """Return the tokens of a text with their log-probabilities as the reply of a model of the ``hf`` provider.
+    """Return the log-probabilities of a text's tokens, as the reply of an ``hf`` model to some messages.
 
-    The provider reports, at each step, the probability of the most probable token in place of the sampled one, and goes
-    on after the end. So the text is put through the model once more, after the tokens of the prompt that it was given.
-    It is tokenised anew: a sampled text may have been made of other tokens. So many of the most probable
-    ``alternatives`` are listed for each token.
+    The provider itself reports the probability of the most probable token instead of the sampled token, and continues
+    after the end of the text. So the model is run once more on the prompt and the text. The text is tokenised again,
+    which may give other tokens than were sampled. ``alternatives`` is the number of top tokens listed for each token.
     """
     prompt = hf_prompt(model, messages)
     async with concurrency(f"text_logprobs {id(model.api)}", 1, visible=False):
-        return await to_thread.run_sync(_scored, model, prompt, text, alternatives)
+        return await to_thread.run_sync(_score_text, model, prompt, text, alternatives)
 
 
-def _scored(model: Model, prompt: str, text: str, alternatives: int) -> Logprobs:
+def _score_text(model: Model, prompt: str, text: str, alternatives: int) -> Logprobs:
     import torch
 
     network, tokenizer, options = hf_parts(model)
-    before = tokenizer(prompt, **options)["input_ids"]
-    ids = tokenizer(text, add_special_tokens=False)["input_ids"]
-    if not ids:
+    prompt_ids = tokenizer(prompt, **options)["input_ids"]
+    text_ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+    if not text_ids:
         return Logprobs(content=[])
     with torch.inference_mode():
-        logits = network(torch.tensor([before + ids], device=network.device)).logits
-    return as_logprobs(scored_tokens(logits[0, len(before) - 1 : -1], tokenizer, ids, alternatives))
+        logits = network(torch.tensor([prompt_ids + text_ids], device=network.device)).logits
+    return as_logprobs(scored_tokens(logits[0, len(prompt_ids) - 1 : -1], tokenizer, text_ids, alternatives))
 
 
 def as_logprobs(tokens: Iterable[Token]) -> Logprobs:
-    """Return tokens as Inspect has them."""
+    """Convert tokens to Inspect's type."""
     return Logprobs(
         content=[
             Logprob(

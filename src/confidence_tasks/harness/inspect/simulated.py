@@ -1,4 +1,4 @@
-"""The simulated subject as an Inspect model, and the simulated parsers and judges."""
+"""Inspect models for simulated subjects, and for the simulated instruments (parsers and judges) that help to score."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from confidence_tasks.simulation.subject import make_subject
 
 
 class _Simulated(ModelAPI):
-    """A model made by :attr:`make` of its name and its arguments; it needs no network and no key."""
+    """Base class: ``make(model_name, **parameters)`` creates the subject or instrument."""
 
     make: Callable[..., Any]
 
@@ -47,15 +47,15 @@ class _Simulated(ModelAPI):
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         with as_usage_error():
-            self.made = type(self).make(model_name, **parameters)
+            self.simulated = type(self).make(model_name, **parameters)
         self.seed = seed
 
 
 class SimulatedSubject(_Simulated):
-    """A model whose accuracy and metacognition are known; see ``confidence_tasks.simulation``.
+    """A model with known accuracy and metacognition; see ``confidence_tasks.simulation``.
 
-    Replies are a function of the profile, its changed parameters, the seed, the prompt and, above temperature zero, the
-    temperature and the call's own seed.
+    A reply depends only on the profile and its parameters, the seed and the prompt; above temperature zero it also
+    depends on the temperature and the seed of the call.
     """
 
     make = staticmethod(make_subject)
@@ -63,26 +63,26 @@ class SimulatedSubject(_Simulated):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """Reply to the call of a study; under another solver than the study's own, to that of its first stage."""
+        """Reply to the current stage of a study, or to the first stage if another solver calls the model."""
         return self.output(stage_call.get() or first_call(running_sample()), input, config)
 
     def output(self, call: StageCall, messages: list[ChatMessage], config: GenerateConfig) -> ModelOutput:
         """Reply to the messages of a call."""
         seed = call_seed(self.seed, config.temperature, config.seed or 0)
-        reply = call.reply(self.made, messages[-1].text, seed=seed)
+        reply = call.reply(self.simulated, messages[-1].text, seed=seed)
         choice = ChatCompletionChoice(
             message=ChatMessageAssistant(content=reply.text, source="generate"),
             stop_reason="stop",
             logprobs=as_logprobs(reply_tokens(reply, config.top_logprobs or 0)) if config.logprobs else None,
         )
-        usage = _usage(_asked(messages), reply.text)
+        usage = _usage(_as_prompt(messages), reply.text)
         return ModelOutput(model=f"simulated/{self.model_name}", choices=[choice], usage=usage)
 
 
 class SimulatedInstrument(_Simulated):
-    """A parser or a judge whose rates of error are known; see ``confidence_tasks.simulation.reply``.
+    """A parser or a judge with known error rates; see ``confidence_tasks.simulation.reply``.
 
-    Replies are a function of the parser or judge, its rates, the seed and the prompt.
+    A reply depends only on the instrument, its error rates, the seed and the prompt.
     """
 
     make = staticmethod(make_role)
@@ -90,22 +90,22 @@ class SimulatedInstrument(_Simulated):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """Reply to the last user message, in the light of the system message."""
-        asked = _asked(input)
-        reply = reply_in_role(self.made, asked, seed=str(self.seed))
+        """Reply to the system message and the last user message."""
+        prompt = _as_prompt(input)
+        reply = reply_in_role(self.simulated, prompt, seed=str(self.seed))
         output = ModelOutput.from_content(f"simulated_instrument/{self.model_name}", reply)
-        output.usage = _usage(asked, reply)
+        output.usage = _usage(prompt, reply)
         return output
 
 
-def _usage(asked: str, said: str) -> ModelUsage:
-    """Return the tokens of a call, of four characters each."""
-    given, made = len(asked) // 4, len(said) // 4
-    return ModelUsage(input_tokens=given, output_tokens=made, total_tokens=given + made)
+def _usage(prompt: str, reply: str) -> ModelUsage:
+    """Return the token counts of a call, at four characters per token."""
+    n_input, n_output = len(prompt) // 4, len(reply) // 4
+    return ModelUsage(input_tokens=n_input, output_tokens=n_output, total_tokens=n_input + n_output)
 
 
-def _asked(messages: list[ChatMessage]) -> str:
-    """Return the system messages and the last user message, as the one prompt that a template would make of them."""
+def _as_prompt(messages: list[ChatMessage]) -> str:
+    """Join the system messages and the last user message into one prompt."""
     system = [message.text for message in messages if message.role == "system"]
     user = next(message.text for message in reversed(messages) if message.role == "user")
     return "\n\n".join((*system, user))

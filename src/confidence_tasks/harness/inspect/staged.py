@@ -29,7 +29,7 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from confidence_tasks.harness.compat import hf_prompt, provider_of
+from confidence_tasks.harness.compat import built_in_provider, hf_prompt
 from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.model_calls import (
     ProbabilityGate,
@@ -53,21 +53,21 @@ from confidence_tasks.harness.inspect.viewer import (
     without_shown_question,
 )
 from confidence_tasks.harness.staged import (
+    as_continuation,
     as_usage_error,
     chosen_conditions,
     complete_parameters,
     conversations_of,
     default_stages,
-    forced,
     is_single,
-    kept_replies,
     load_study,
-    restored_replies,
+    read_trial,
+    replies_from_json,
+    replies_to_json,
     roles_needed,
     sample_seed,
     staged_items,
     task_metrics,
-    trial_of,
 )
 from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.simulation.reply import StageCall, stage_call
@@ -77,13 +77,13 @@ from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token, toke
 from confidence_tasks.study.trial import EFFORT, Question, at_efforts, question_from_metadata
 
 REPLIES = "replies"
-"""Key of a sample's store under which the replies of every stage are kept."""
+"""Key of a sample's store that holds the replies of all stages."""
 
 
 def study_task(study: Study, name: str = "") -> Callable[..., Task]:
-    """Make an Inspect task of a study, which Inspect calls ``<package>/<name of the design>``.
+    """Return an Inspect task of a study, which Inspect registers as ``<package>/<name of the design>``.
 
-    Its parameters are those that the study declares. They are checked when the task is made, before the first call.
+    The task has the parameters that the study declares. They are checked when the task is created, before any call.
     """
     return _study_task(study, name or study.first_task)
 
@@ -96,34 +96,35 @@ def _study_task(study: Study, name: str) -> Callable[..., Task]:
         with as_usage_error():
             parameters = complete_parameters(name, given, declared)
             which = parameters.pop(METRICS.name)
-            return _build(study, {**parameters, "task": name}, which)
+            return _build_task(study, {**parameters, "task": name}, which)
 
     helps = "\n".join(f"{parameter.name}\n    {parameter.help}" for parameter in declared)
     build.__doc__ = f"{study.designs[name].question}\n\nParameters\n----------\n{helps}\n"
-    _called(build, study, name)
-    # Inspect logs the parameters of this signature with their defaults, and the viewer heads a log with all of them. So
-    # it sees any keyword, of which it logs those given; a misspelt name arrives here; and the metadata has them all.
-    made = task(build)
-    others = SignatureParameter("unknown", SignatureParameter.VAR_KEYWORD, annotation=NoReturn)
-    made.__signature__ = _signature(declared, others, Task)  # type: ignore[attr-defined]
-    return made
+    _set_name(build, study, name)
+    # Inspect logs the defaults of all parameters that it sees in a signature, and the viewer's header lists them. So
+    # Inspect sees `build(**given)` and logs only given parameters; the log's metadata has all. The signature set
+    # here is for users; its `unknown` makes Inspect pass misspelt names on, so that `build` can suggest a name.
+    registered = task(build)
+    unknown = SignatureParameter("unknown", SignatureParameter.VAR_KEYWORD, annotation=NoReturn)
+    registered.__signature__ = _signature(declared, Task, unknown)  # type: ignore[attr-defined]
+    return registered
 
 
-def _signature(declared: Sequence[Parameter], others: SignatureParameter | None, returned: Any) -> Signature:
+def _signature(declared: Sequence[Parameter], returned: Any, *others: SignatureParameter) -> Signature:
     kind = SignatureParameter.KEYWORD_ONLY
-    named = [
+    keywords = [
         SignatureParameter(each.name, kind, default=each.default, annotation=each.type) for each in declared
     ]
-    return Signature([*named, *([others] if others else [])], return_annotation=returned)
+    return Signature([*keywords, *others], return_annotation=returned)
 
 
-def _called(function: Callable[..., Any], study: Study, name: str) -> None:
-    """Give a function the name and the module by which Inspect registers it."""
+def _set_name(function: Callable[..., Any], study: Study, name: str) -> None:
+    """Set the name and the module by which Inspect registers a function."""
     function.__name__ = function.__qualname__ = name
     function.__module__ = study.module
 
 
-def _build(study: Study, parameters: Mapping[str, Any], which: str) -> Task:
+def _build_task(study: Study, parameters: Mapping[str, Any], which: str) -> Task:
     stages = study.stages_of(parameters)
     conditions = chosen_conditions(study, parameters)
     efforts = [] if parameters[EFFORTS.name] is None else parse_list(parameters[EFFORTS.name], EFFORTS.name)
@@ -136,20 +137,19 @@ def _build(study: Study, parameters: Mapping[str, Any], which: str) -> Task:
     roles = require_roles(roles_needed(study, parameters, [item.question for item in items]))
     options = signature(study.make_scorer).parameters
     return Task(
-        name=parameters[
-            "task"
-        ],  # without the package's, which leaves the viewer's header no room for metrics
+        # Without the package's name: it would leave no room for metrics in the viewer's header.
+        name=parameters["task"],
         dataset=data,
         setup=[without_shown_question(), roles],
         solver=ask_stages(study.address, dict(parameters), len(conditions)),
         scorer=study.make_scorer(**{name: parameters[name] for name in options if name in parameters}),
         metrics=metrics_of(study, logged, which, efforts),
         config=GenerateConfig(
-            **{"temperature": 0.0, **(_own_settings(stages[0]) if is_single(stages) else {})}
+            **{"temperature": 0.0, **(_generation_settings(stages[0]) if is_single(stages) else {})}
         ),
         epochs=Epochs(parameters[study.repeats_parameter], []) if study.repeats_parameter else None,
         version=study.version,
-        metadata=provenance({key: its for key, its in parameters.items() if key != "task"}, data),
+        metadata=provenance({name: value for name, value in parameters.items() if name != "task"}, data),
         headline_metric=HeadlineMetric(
             metric="/".join(
                 (
@@ -163,8 +163,8 @@ def _build(study: Study, parameters: Mapping[str, Any], which: str) -> Task:
     )
 
 
-def _own_settings(stage: Stage) -> dict[str, Any]:
-    """Return the settings of generation that a stage has of its own."""
+def _generation_settings(stage: Stage) -> dict[str, Any]:
+    """Return the generation settings that a stage declares."""
     required = stage.logprobs == "required"
     settings = {
         "temperature": None if callable(stage.temperature) else stage.temperature,
@@ -187,9 +187,9 @@ def is_simulated(model: Model) -> bool:
 
 @dataclass
 class _QuestionCalls:
-    """The calls of one question: equal ones are made once, and those that come later wait for the reply."""
+    """The calls of one question. Equal calls are made once; later ones wait for the reply."""
 
-    left: int
+    n_pending: int
     locks: dict[object, anyio.Lock] = field(default_factory=lambda: defaultdict(anyio.Lock))
     outputs: dict[object, ModelOutput] = field(default_factory=dict)
 
@@ -202,19 +202,19 @@ class _QuestionCalls:
 
 @dataclass
 class _SharedCalls:
-    """The calls of all questions, each kept until all conditions of the question have been asked."""
+    """The calls of all questions. A question's calls are dropped when all its conditions have been asked."""
 
     n_conditions: int
     questions: dict[object, _QuestionCalls] = field(default_factory=dict)
 
     @contextmanager
-    def of(self, key: object) -> Iterator[_QuestionCalls]:
+    def for_question(self, key: object) -> Iterator[_QuestionCalls]:
         calls = self.questions.setdefault(key, _QuestionCalls(self.n_conditions))
         try:
             yield calls
         finally:
-            calls.left -= 1
-            if not calls.left:
+            calls.n_pending -= 1
+            if not calls.n_pending:
                 self.questions.pop(key, None)
 
 
@@ -238,44 +238,46 @@ class _Asker:
         return str(self.state.metadata["condition"])
 
     async def ask_all(self) -> dict[str, list[ModelReply]]:
-        """Run every stage, and leave the first conversation in the state."""
+        """Run every stage; set the state's output and messages from the first stage's conversation."""
         start = list(self.state.messages)
         replies: dict[str, list[ModelReply]] = {}
         conversations: dict[str, list[ChatMessage]] = {}
         first: ModelOutput | None = None
         for stage in self.stages:
             call = StageCall(self.study, self.question, self.condition, stage.name, replies)
-            asked = conversations_of(
-                stage, call, (start[-1].text, start), conversations, _begun_conversation, _with_prompt
+            prompts = conversations_of(
+                stage, call, (start[-1].text, start), conversations, _start_conversation, _append_prompt
             )
-            said = []
-            for _, messages in list(asked):
+            stage_replies = []
+            for _, messages in list(prompts):
                 for number in range(stage.samples):
                     output = await self._ask(stage, call, messages, number)
                     first = first or output
-                    said.append(_staged_reply(stage, output))
-                    reply = output.message if output.choices else ChatMessageAssistant(content="")
-                    conversations.setdefault(stage.name, [*messages, reply])
-            replies[stage.name] = said
+                    stage_replies.append(_stage_reply(stage, output))
+                    message = output.message if output.choices else ChatMessageAssistant(content="")
+                    conversations.setdefault(stage.name, [*messages, message])
+            replies[stage.name] = stage_replies
         assert first is not None
         self.state.output = first
-        self.state.messages = self._longest(conversations) or start
+        self.state.messages = self._longest_conversation(conversations) or start
         return replies
 
-    def _longest(self, conversations: Mapping[str, list[ChatMessage]]) -> list[ChatMessage]:
+    def _longest_conversation(self, conversations: Mapping[str, list[ChatMessage]]) -> list[ChatMessage]:
         """Return the longest conversation that begins with the first stage."""
         chain = {self.stages[0].name}
         for stage in self.stages:
             if stage.follows in chain:
                 chain.add(stage.name)
-        return max((turns for name, turns in conversations.items() if name in chain), key=len, default=[])
+        return max(
+            (messages for name, messages in conversations.items() if name in chain), key=len, default=[]
+        )
 
     async def _ask(
         self, stage: Stage, call: StageCall, messages: list[ChatMessage], number: int
     ) -> ModelOutput:
         model = get_model(role=stage.role, required=True) if stage.role else get_model()
 
-        async def made() -> ModelOutput:
+        async def call_model() -> ModelOutput:
             token = stage_call.set(call)
             try:
                 return await self._call(stage, model, messages, number)
@@ -283,38 +285,40 @@ class _Asker:
                 stage_call.reset(token)
 
         if is_simulated(model):
-            return await made()  # costs nothing, and may depend on the condition
+            return await call_model()  # never shared: the reply may depend on the condition
         turns = tuple((message.role, message.text) for message in messages)
-        own = self.condition if callable(stage.temperature) else ""
-        return await self.calls((model.api, stage.name, turns, number, own), made)
+        condition = self.condition if callable(stage.temperature) else ""
+        return await self.calls((model.api, stage.name, turns, number, condition), call_model)
 
     async def _call(
         self, stage: Stage, model: Model, messages: list[ChatMessage], number: int
     ) -> ModelOutput:
         if stage.forced_reply and not is_simulated(model):
-            return await _given(model, messages, stage.forced_reply(self.question))
+            return await _score_forced_reply(model, messages, stage.forced_reply(self.question))
         settings = self._settings(stage, model, number)
         if stage.role:
-            keep = self.cache and call_cache(model, per_epoch=True)
+            policy = self.cache and call_cache(model, per_epoch=True)
             config = GenerateConfig(**{"temperature": 0.0, **settings})
-            return await model.generate(messages, config=config, cache=keep)
+            return await model.generate(messages, config=config, cache=policy)
 
-        async def ask(usable: Callable[[ModelOutput], bool] = lambda output: True, **more: Any) -> TaskState:
+        async def ask(
+            usable: Callable[[ModelOutput], bool] = lambda output: True, **logprobs: Any
+        ) -> TaskState:
             self.state.messages = list(messages)
             _seed_local(model, settings)
-            return await ask_once(self.state, self.generate, self.cache, usable, **settings, **more)
+            return await ask_once(self.state, self.generate, self.cache, usable, **settings, **logprobs)
 
         if not stage.logprobs:
             return (await ask()).output
         if is_local(model):
-            return await _scored_locally(model, messages, (await ask()).output, stage.top_logprobs)
-        wanted: dict[str, Any] = {"logprobs": True}
+            return await _replace_logprobs(model, messages, (await ask()).output, stage.top_logprobs)
+        logprobs: dict[str, Any] = {"logprobs": True}
         if stage.top_logprobs:
-            wanted["top_logprobs"] = stage.top_logprobs
+            logprobs["top_logprobs"] = stage.top_logprobs
         if stage.logprobs == "required":
-            return (await self.gates[stage.name](model, lambda: ask(has_probabilities, **wanted))).output
+            return (await self.gates[stage.name](model, lambda: ask(has_probabilities, **logprobs))).output
         try:
-            return (await ask(**(wanted if model.api not in self.rejecting else {}))).output
+            return (await ask(**(logprobs if model.api not in self.rejecting else {}))).output
         except RuntimeError as error:
             if not rejects_logprobs(error):
                 raise
@@ -331,7 +335,7 @@ class _Asker:
         if is_local(model) and temperature is not None:
             settings |= _local_sampling(model, stage.name, temperature)
         if stage.samples > 1 or temperature:
-            # On lm-eval, too, repeated trials are counted from 1.
+            # Repeated trials are numbered from 1, as on lm-eval.
             settings["seed"] = (
                 number + stage.samples * (epoch - 1) + bool(self.study.repeats_parameter)
                 if is_simulated(model)
@@ -340,16 +344,16 @@ class _Asker:
         return {name: value for name, value in settings.items() if value is not None}
 
 
-def _begun_conversation(system: str, prompt: str) -> list[ChatMessage]:
-    return _with_prompt([ChatMessageSystem(content=system)] if system else [], prompt)
+def _start_conversation(system: str, prompt: str) -> list[ChatMessage]:
+    return _append_prompt([ChatMessageSystem(content=system)] if system else [], prompt)
 
 
-def _with_prompt(conversation: list[ChatMessage], prompt: str) -> list[ChatMessage]:
+def _append_prompt(conversation: list[ChatMessage], prompt: str) -> list[ChatMessage]:
     return [*conversation, ChatMessageUser(content=prompt)]
 
 
 def _seed_local(model: Model, settings: Mapping[str, Any]) -> None:
-    """Start the random numbers of Inspect's ``hf`` provider, which takes no seed with a call."""
+    """Seed PyTorch for Inspect's ``hf`` provider, which ignores the seed of a call."""
     if is_local(model) and "seed" in settings:
         import torch
 
@@ -357,66 +361,69 @@ def _seed_local(model: Model, settings: Mapping[str, Any]) -> None:
 
 
 def _local_sampling(model: Model, stage: str, temperature: float) -> dict[str, Any]:
-    """Return the settings by which Inspect's ``hf`` provider decodes greedily or samples.
+    """Return the settings with which Inspect's ``hf`` provider decodes at a temperature.
 
-    It samples or not by an argument of the model, whatever the temperature. Sampling from the single most probable
-    token is greedy.
+    The provider samples depending on a model argument, not on the temperature. With ``top_k=1``, sampling is greedy.
     """
     samples = bool(getattr(model.api, "do_sample", True))
     if temperature and not samples:
         raise ValueError(
-            f"stage {stage!r} samples at a temperature of {temperature:g}, which the hf provider does only "
-            "without -M do_sample=false: leave it out"
+            f"stage {stage!r} samples at a temperature of {temperature:g}, but -M do_sample=false makes the hf "
+            "provider decode greedily: leave it out"
         )
     return {"temperature": 1.0, "top_k": 1} if samples and not temperature else {}
 
 
-async def _scored_locally(
+async def _replace_logprobs(
     model: Model, messages: list[ChatMessage], output: ModelOutput, alternatives: int
 ) -> ModelOutput:
-    """Put the log-probabilities of what was said in the place of those that the ``hf`` provider reports."""
+    """Replace the log-probabilities of the ``hf`` provider by those of the tokens of the reply."""
     logprobs = await text_logprobs(model, messages, output.completion, alternatives)
     if output.choices:
         output.choices[0].logprobs = logprobs
     return output
 
 
-async def _given(model: Model, messages: list[ChatMessage], text: str) -> ModelOutput:
-    """Return a text as if the model had said it, with the log-probabilities of its tokens."""
-    said = ModelOutput.from_content(str(model), forced(hf_prompt(model, messages), text))
-    return await _scored_locally(model, messages, said, 0)
+async def _score_forced_reply(model: Model, messages: list[ChatMessage], text: str) -> ModelOutput:
+    """Return a given text as the model's reply, with the log-probabilities of its tokens."""
+    output = ModelOutput.from_content(str(model), as_continuation(hf_prompt(model, messages), text))
+    return await _replace_logprobs(model, messages, output, 0)
 
 
-def refuse_given(model: Model, stages: Sequence[Stage]) -> None:
-    """Raise ValueError if a stage gives a text to a model that cannot score it."""
-    given = [stage.name for stage in stages if stage.forced_reply]
-    if given and not (is_local(model) or is_simulated(model)):
+def refuse_forced_reply(model: Model, stages: Sequence[Stage]) -> None:
+    """Raise ValueError if a stage has a forced reply and the model cannot score given texts."""
+    forced = [stage.name for stage in stages if stage.forced_reply]
+    if forced and not (is_local(model) or is_simulated(model)):
         raise ValueError(
-            f"{given[0]} puts a text in the model's mouth, which {model} has no interface for: use a model of the hf "
-            f"provider, lm-eval, or leave {given[0]} out"
+            f"{forced[0]} scores a given text, which {model} cannot do: use a model of the hf provider, lm-eval, "
+            f"or leave {forced[0]} out"
         )
 
 
 _WITHOUT_EFFORT = frozenset({"azureai", "hf", "nnterp", "transformer_lens"})
-"""Inspect's providers that do not pass on a reasoning effort."""
+"""Inspect's providers that ignore the reasoning effort."""
 
 _WITH_BUDGET = ("anthropic", "bedrock", "google", "openrouter")
-"""Inspect's providers of models that pass on a number of tokens to think in; ``mockllm``, for tests, takes anything."""
+"""Inspect's providers that use a number of reasoning tokens."""
 
 
 def refuse_effort(model: Model, effort: str | None) -> None:
-    """Raise ValueError if a model's provider is known not to pass on an effort: the replies would be the same."""
-    provider = provider_of(model)
+    """Raise ValueError if a model's provider is known to ignore the effort, so that the replies would not differ."""
+    provider = built_in_provider(model)
     if effort is None or not provider:
         return
     if provider in _WITHOUT_EFFORT:
         raise ValueError(
-            f"efforts: Inspect's {provider} provider passes none on to {model}: leave efforts out, or use another one"
+            f"efforts: Inspect's {provider} provider ignores the effort for {model}: leave efforts out, or use "
+            "another provider"
         )
-    if effort.isdecimal() and provider not in (*_WITH_BUDGET, "mockllm"):
+    if effort.isdecimal() and provider not in (
+        *_WITH_BUDGET,
+        "mockllm",
+    ):  # mockllm, for tests, accepts anything
         raise ValueError(
-            f"efforts: Inspect's {provider} provider passes no number of tokens to think in on to {model}, as those of "
-            f"{', '.join(_WITH_BUDGET)} do: name efforts, such as low,high"
+            f"efforts: Inspect's {provider} provider ignores a number of reasoning tokens for {model}; "
+            f"{', '.join(_WITH_BUDGET)} use it: name efforts, such as low,high"
         )
 
 
@@ -424,19 +431,20 @@ def _model_reply(output: ModelOutput, tokens: Sequence[Token], problem: str = ""
     return ModelReply(reply_text(output), tuple(tokens), problem=problem, **tokens_used(output.usage))
 
 
-def _staged_reply(stage: Stage, output: ModelOutput) -> ModelReply:
+def _stage_reply(stage: Stage, output: ModelOutput) -> ModelReply:
     tokens = reply_tokens(output) if stage.logprobs else []
-    lacking = stage.logprobs and not tokens
-    return _model_reply(output, tokens, "the provider returned no log-probabilities" if lacking else "")
+    missing = stage.logprobs and not tokens
+    return _model_reply(output, tokens, "the provider returned no log-probabilities" if missing else "")
 
 
 @solver
 def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) -> Solver:
-    """Run the stages of a study, and keep every reply in the sample's store, unless the output is the only one.
+    """Return a solver that runs the stages of a study and stores their replies in the sample.
 
-    ``study`` is where the study is (:attr:`~confidence_tasks.study.Study.address`), ``parameters`` are those of the
-    task, and each question is asked under so many conditions. The sample's metadata keep the tokens that the calls
-    took.
+    The replies of a study with a single call are not stored, because the sample's output has them. The token counts of
+    all calls are added to the sample's metadata. ``study`` is the study's address
+    (:attr:`~confidence_tasks.study.Study.address`), ``parameters`` are the parameters of the task, and
+    ``n_conditions`` is the number of conditions under which each question is asked.
     """
     loaded = load_study(study)
     stages = loaded.stages_of(parameters)
@@ -451,9 +459,9 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         question = question_from_metadata(state.metadata)
         effort = state.metadata.get(EFFORT)
-        refuse_given(get_model(), stages)
+        refuse_forced_reply(get_model(), stages)
         refuse_effort(get_model(), effort)
-        with shared.of((get_model().api, question.id, state.epoch, effort)) as calls:
+        with shared.for_question((get_model().api, question.id, state.epoch, effort)) as calls:
             asker = _Asker(
                 loaded,
                 stages,
@@ -467,10 +475,10 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
                 calls,
             )
             replies = await asker.ask_all()
-        spent = {kind: count for kind, count in tokens_spent(replies).items() if not math.isnan(count)}
-        state.metadata = {**state.metadata, **spent}
+        counts = {kind: count for kind, count in tokens_spent(replies).items() if not math.isnan(count)}
+        state.metadata = {**state.metadata, **counts}
         if not is_single(stages):
-            state.store.set(REPLIES, kept_replies(replies))
+            state.store.set(REPLIES, replies_to_json(replies))
         return state
 
     return solve
@@ -480,29 +488,29 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
 
 
 class LostRepliesError(RuntimeError):
-    """A sample holds a trial and not the replies that it was read from."""
+    """A sample has a trial, but not the replies from which the trial was read."""
 
 
 def replies_of(state: TaskState, study: Study) -> Replies:
-    """Return the replies that a sample holds; where there are none but the output, that of the only stage.
+    """Return the replies stored in a sample, or the sample's output if the study has a single stage.
 
-    LostRepliesError if a study of several stages finds none.
+    Raises LostRepliesError if a study has several stages and the sample has no stored replies.
     """
-    kept = state.store.get(REPLIES)
-    if kept is None:
+    stored = state.store.get(REPLIES)
+    if stored is None:
         first, *others = default_stages(study)
         if others:
             raise LostRepliesError(
-                f"sample {state.sample_id} holds no replies: Inspect recovered it from a killed run, which keeps its "
-                "trial, so that the log is whole, and cannot be read anew"
+                f"sample {state.sample_id} has no replies, because Inspect recovered it from a killed run: its trial "
+                "is valid, but cannot be read again"
             )
         return {first.name: [_model_reply(state.output, reply_tokens(state.output))]}
-    return restored_replies(kept)
+    return replies_from_json(stored)
 
 
 @cached
 def study_scorer(study: Study) -> Callable[..., Scorer]:
-    """Make the scorer of a study: it reads the replies of a sample into a trial."""
+    """Return the scorer of a study, which reads the replies of a sample into a trial."""
     declared = [each for each in study.task_parameters() if each.name in study.scorer_options]
 
     def build(**given: Any) -> Scorer:
@@ -510,13 +518,13 @@ def study_scorer(study: Study) -> Callable[..., Scorer]:
 
         async def score(state: TaskState, target: Target) -> Score:
             question, replies = question_from_metadata(state.metadata), replies_of(state, study)
-            trial = trial_of(study, question, state.metadata["condition"], replies, options)
+            trial = read_trial(study, question, state.metadata["condition"], replies, options)
             first, *_ = next(iter(replies.values()))
-            told = explanation(study, trial, question, first.tokens)
-            return trial_score(study, trial, state.metadata, answer=trial.get("answer", ""), explanation=told)
+            rows = explanation(study, trial, question, first.tokens)
+            return trial_score(study, trial, state.metadata, answer=trial.get("answer", ""), explanation=rows)
 
         return score
 
-    build.__signature__ = _signature(declared, None, Scorer)  # type: ignore[attr-defined]
-    _called(build, study, study.scorer_name)
+    build.__signature__ = _signature(declared, Scorer)  # type: ignore[attr-defined]
+    _set_name(build, study, study.scorer_name)
     return scorer(metrics=[])(build)

@@ -1,4 +1,4 @@
-"""What a log of Inspect holds of a study and its viewer shows: samples, trials as scores, where numbers come from."""
+"""A study in Inspect's logs and log viewer: samples, scores, viewer columns and provenance."""
 
 from __future__ import annotations
 
@@ -40,25 +40,25 @@ _STATUSES: Mapping[str, tuple[str, Literal["good", "bad", "warn", "info", "muted
     "unreadable": ("unreadable", "bad"),
     "refused": ("refused", "warn"),
 }
-"""Label and colour of each status in the viewer's column."""
+"""Label and colour of each status in the viewer."""
 
 SHOWN = ("condition", "correct", "confidence", "status")
 """Columns of a trial that the viewer shows for every study."""
 
 _SORTED: Mapping[str, Literal["asc", "desc"]] = {"correct": "asc", "confidence": "desc"}
-"""The order of the sample list."""
+"""Sort order of the sample list."""
 
 _WIDTHS = {"condition": 11, "correct": 10, "confidence": 14, "status": 10}
-"""Number of letters that fit into a column. A column is as wide as its label, and 120 pixels at most."""
+"""Number of letters to which the label of a column is padded: a column is as wide as its label, up to 120 pixels."""
 
-_PIECE = 1000
-"""Number of letters of a text that the summary in a log keeps."""
+_SUMMARY_LENGTH = 1000
+"""Number of letters to which a log's summary truncates a text."""
 
 _HIDDEN = ("sampleId", "sampleStatus", "tokens", "duration")
 
 
 def viewer(study: Study) -> ViewerConfig:
-    """Return the sample list of a study, confident errors first."""
+    """Return the configuration of a study's sample list, sorted with confident errors first."""
     scorer = study.scorer_name
     columns = [
         TaskSamplesColumn(id="input"),
@@ -89,96 +89,91 @@ def viewer(study: Study) -> ViewerConfig:
 
 
 def trial_score(
-    study: Study, trial: Mapping[str, Any], asked: Mapping[str, Any], *, answer: str, explanation: str
+    study: Study, trial: Mapping[str, Any], sample: Mapping[str, Any], *, answer: str, explanation: str
 ) -> Score:
-    """Return a trial as a score, which :func:`scored_trial` gives back, with the effort of the sample's metadata.
+    """Convert a trial to a score; :func:`scored_trial` converts it back.
 
-    The viewer makes a column of every key of a score's value, also of those that its configuration hides, and cuts what
-    is longer than its label. So the value has the columns that a reader of the sample list wants, numbers to four
-    digits, conditions and statuses in short words; the metadata has the others, and what was shortened as it is.
+    The viewer shows a column for every key of a score's value, even for hidden columns, and truncates values that are
+    longer than the column's label. So the value has only the columns of the sample list, with numbers rounded to four
+    digits and shortened conditions and statuses. The score's metadata has the exact form of these values and all other
+    columns. ``sample`` is the sample's metadata, which has the effort.
     """
-    # The viewer has room for one column more: that of the study, or the effort where there are several.
-    own = [EFFORT] if EFFORT in asked else study.viewer_columns
-    value = {key: _shortened(trial[key] if key in trial else asked[key]) for key in (*SHOWN, *own)}
+    # The viewer has room for one more column: the effort if there are several, or else the study's column.
+    extra = [EFFORT] if EFFORT in sample else study.viewer_columns
+    value = {key: _shorten(trial[key] if key in trial else sample[key]) for key in (*SHOWN, *extra)}
     value["condition"] = study.short_condition(trial["condition"])
-    kept: dict[str, Any] = {}
-    for key, its in trial.items():
+    metadata: dict[str, Any] = {}
+    for key, exact in trial.items():
         if key not in value:
-            kept.update(_pieces(key, its))
-        elif its != value[key] and its == its:
-            kept[key] = its
-    return Score(
-        value=value,
-        answer=answer,
-        explanation=explanation,
-        metadata=kept,
-    )
+            metadata.update(_split_text(key, exact))
+        elif exact != value[key] and exact == exact:
+            metadata[key] = exact
+    return Score(value=value, answer=answer, explanation=explanation, metadata=metadata)
 
 
 def scored_trial(value: Mapping[str, Any], metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the trial that the value and the metadata of a score make up; in an older log the value has it all.
+    """Return the trial that :func:`trial_score` converted; in logs of the first edition the value has all columns.
 
-    A value that somebody edited after the run counts as it is.
+    If a value was edited after the run, the edited value counts.
     """
-    kept = metadata or {}
-    trial = {**kept, **value}
-    for key, its in kept.items():
+    metadata = metadata or {}
+    trial = {**metadata, **value}
+    for key, exact in metadata.items():
         if key in value:
-            if key == "condition" or _shortened(its) == value[key]:
-                trial[key] = its
+            if key == "condition" or _shorten(exact) == value[key]:
+                trial[key] = exact
         elif key[-1:].isdigit():
-            begun, _, number = key.partition(" ")
-            if number.isdigit() and begun in kept:
-                trial[begun] += " " + trial.pop(key)
+            name, _, number = key.partition(" ")
+            if number.isdigit() and name in metadata:
+                trial[name] += " " + trial.pop(key)
     return trial
 
 
-def _shortened(value: Any) -> Any:
-    """Return a number to four digits, or to the whole, and a status in words."""
+def _shorten(value: Any) -> Any:
+    """Round a number to four digits, or from 1,000 on to an integer; replace a status by its label."""
     if isinstance(value, float):
         return float(f"{value:.4g}") if abs(value) < 1000 else round(value, 0)
     return _STATUSES[value][0] if value in _STATUSES else value
 
 
-def _pieces(key: str, value: Any) -> dict[str, Any]:
-    """Return a text of words in pieces that a log's summary keeps whole, the second as ``key 2``."""
-    if not isinstance(value, str) or len(value) <= _PIECE or value != " ".join(value.split()):
+def _split_text(key: str, value: Any) -> dict[str, Any]:
+    """Split a long text into parts that a log's summary does not truncate; the second has the key ``key 2``."""
+    if not isinstance(value, str) or len(value) <= _SUMMARY_LENGTH or value != " ".join(value.split()):
         return {key: value}
-    pieces = wrap(value, _PIECE, break_long_words=False, break_on_hyphens=False)
-    return {f"{key} {number}" if number > 1 else key: piece for number, piece in enumerate(pieces, 1)}
+    parts = wrap(value, _SUMMARY_LENGTH, break_long_words=False, break_on_hyphens=False)
+    return {f"{key} {number}" if number > 1 else key: part for number, part in enumerate(parts, 1)}
 
 
 def provenance(parameters: Mapping[str, Any], data: MemoryDataset | None = None) -> dict[str, Any]:
-    """Return what a log's numbers depend on: parameters, versions, and what was asked, from which questions.
+    """Return the origin of a log's numbers: parameters, versions, sources and prompts.
 
     Parameters
     ----------
     parameters : mapping
-        All those of the task, by name, ``seed`` among them.
+        All parameters of the task, by name, including ``seed``.
     data : MemoryDataset, optional
-        What is asked.
+        The samples.
 
     Returns
     -------
     dict
-        ``seed``; ``parameters``; ``versions`` by package; with ``data`` also ``sources``, the pinned revision of each
-        (empty for questions that come with this package or in a file), and ``prompts``, a digest of every message of
-        every sample.
+        ``seed``; ``parameters``; ``versions`` by package. With ``data`` also ``sources``, the pinned revision of each
+        source (empty for questions of this package or of a file), and ``prompts``, a digest of all messages.
     """
-    made = {"seed": parameters["seed"], "parameters": dict(parameters), "versions": versions()}
+    origin = {"seed": parameters["seed"], "parameters": dict(parameters), "versions": versions()}
     if data is None:
-        return made
+        return origin
     names = dict.fromkeys(str((sample.metadata or {}).get("source", "")) for sample in data)
-    return {**made, "sources": revisions(names), "prompts": _digest(data)}
+    return {**origin, "sources": revisions(names), "prompts": _digest(data)}
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that readings and metrics depend on, by package."""
+    """Return the versions of the packages on which trials and metrics depend."""
     return {package: version(package) for package in ("confidence-tasks", "inspect-ai", "numpy", "scipy")}
 
 
 def _digest(data: MemoryDataset) -> str:
-    """SHA-256 of ids and messages; pictures are left out, for they are pinned with their source."""
+    """Return the SHA-256 of the ids and messages; pictures are left out because they are pinned with their source."""
     digest = sha256()
     for sample in data:
         turns = [ChatMessageUser(content=sample.input)] if isinstance(sample.input, str) else sample.input
@@ -192,25 +187,26 @@ def _digest(data: MemoryDataset) -> str:
 
 
 _SHOWN_ONLY = "shown_only"
-"""The key of the metadata of a message that is not sent."""
+"""Key in the metadata of a message that the viewer shows and that is not sent to the model."""
 
 
 def dataset(items: Iterable[Item], name: str) -> MemoryDataset:
-    """Return items as Inspect samples, for a task whose setup is :func:`without_shown_question`.
+    """Convert items to Inspect samples, for a task whose setup is :func:`without_shown_question`.
 
-    The input begins with the question alone, which the viewer's list shows rather than the instructions.
+    The input begins with a message that contains only the question, so that the viewer's sample list shows the question
+    instead of the instructions.
     """
     return MemoryDataset([_sample(item) for item in items], name=name)
 
 
 def is_sent(metadata: Mapping[str, Any] | None) -> bool:
-    """Return whether a message of a sample's input, of which these are the metadata, is sent to the model."""
+    """Return whether a message of a sample's input is sent to the model, given the message's metadata."""
     return not (metadata or {}).get(_SHOWN_ONLY)
 
 
 @solver
 def without_shown_question() -> Solver:
-    """Take out of the conversation what is in a sample's input for the viewer only."""
+    """Return a solver that removes the message for the viewer from the conversation."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         state.messages = [message for message in state.messages if is_sent(message.metadata)]
@@ -231,8 +227,8 @@ def _sample(item: Item) -> Sample:
 
 def _messages(item: Item) -> list[ChatMessage]:
     turns: list[ChatMessage] = [ChatMessageSystem(content=item.system)] if item.system else []
-    for asked, replied in item.examples:
-        turns += [ChatMessageUser(content=asked), ChatMessageAssistant(content=replied)]
+    for prompt, reply in item.examples:
+        turns += [ChatMessageUser(content=prompt), ChatMessageAssistant(content=reply)]
     if item.question.image is None:
         return [*turns, ChatMessageUser(content=item.prompt)]
     picture = ContentImage(image=item.question.image)

@@ -1,1 +1,1 @@
-"""The same studies as lm-evaluation-harness tasks."""
+"""Tasks, request types and models of lm-evaluation-harness."""

@@ -1,10 +1,10 @@
-"""The lm-eval tasks and groups of a study, as lm-eval's configurations, their metrics, and what is said of mistakes.
+"""Configurations of lm-eval tasks and groups, their metrics, and error messages of the command ``lm_eval``.
 
 The start-up hook adds the configurations to lm-eval's index; `stub_folder` writes them as YAML for ``--include_path``.
 
-A study is a group of conditions. A condition is a task or, where it has several sources, a group of tasks, one a
-source, and its metrics are the means over sources, as in Inspect. A study has no metrics of its own: conditions ask
-the same questions, so lm-eval's standard error of their mean would be wrong, and what pools them belongs to the report.
+A study is a group of conditions. A condition is a task or, if it has several sources, a group with one task per source,
+whose metrics are the means over sources, as on Inspect. The group of a study has no metrics: its conditions ask the
+same questions, so lm-eval's standard error of their mean would be wrong. The report pools conditions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.harness.compat import say_errors, with_logged
+from confidence_tasks.harness.compat import shorten_tracebacks, with_logged
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.source import cache_folder, write_atomically
 from confidence_tasks.study import Study
@@ -35,24 +35,24 @@ if TYPE_CHECKING:
 
 
 OFFLINE = "arithmetic"
-"""Suffix of the group of a study's tasks on generated questions, which need no data."""
+"""Suffix of the group of a study's tasks on generated questions, which need no download."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskGroup:
-    """A group of lm-eval tasks: one task of a study, under each of its conditions.
+    """A group of lm-eval tasks: one task of a study under each of its conditions.
 
     Attributes
     ----------
     sources : mapping of str to sequence of str
         The sources of each condition.
     offline : mapping of str to str
-        The generated source of a condition that asks other sources by default; its task is in no group of the
-        condition, but in one of the study's own.
+        The generated source of each condition whose default sources are others. Tasks on these sources form a group of
+        their own, and are not in the groups of the conditions.
     measures : sequence of Measure
-        The metrics, where they are to be averaged over the sources of a condition.
+        The metrics that are averaged over the sources of a condition, if it has several.
     naming : str
-        How names of tasks are made of ``{study}`` and ``{condition}``.
+        Template for the names of tasks, with ``{study}`` and ``{condition}``.
     """
 
     name: str
@@ -63,7 +63,7 @@ class TaskGroup:
     naming: str = "{study}_{condition}"
 
     def task(self, condition: str, *source: str) -> str:
-        """Name a task or a group: ``scale_granularity_0_20_mmlu``, ``riskeval_lambda10``."""
+        """Return the name of a task or a group, such as ``scale_granularity_0_20_mmlu`` or ``riskeval_lambda10``."""
         label = condition.replace("=", "").replace("-", "_").replace(".", "_")
         return "_".join([self.naming.format(study=self.name, condition=label), *source])
 
@@ -80,7 +80,7 @@ class TaskGroup:
             yield name, self._group(name, list(offline))
 
     def _condition(self, condition: str, sources: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield a condition: a task, or a group of one task a source."""
+        """Yield a condition's task, or its tasks for each source and their group."""
         name = self.task(condition)
         if len(sources) == 1:
             yield name, self._task(name, condition, *sources)
@@ -99,7 +99,7 @@ class TaskGroup:
         }
 
     def _group(self, name: str, members: list[str], measures: Sequence[Measure] = ()) -> dict[str, Any]:
-        """Return a group, whose metrics are unweighted means of its members'."""
+        """Return a group whose metrics are unweighted means over its members."""
         means = [{"metric": measure.name, "weight_by_size": False} for measure in measures]
         return {
             "group": name,
@@ -110,17 +110,17 @@ class TaskGroup:
 
 
 def task_groups(studies: Iterable[Study]) -> Iterator[TaskGroup]:
-    """Yield the groups of some studies: one for each task, with a task for each condition, on its default sources.
+    """Yield one group per task of each study, with an lm-eval task for each condition, on the default sources.
 
-    Where questions have their own conditions, the study is the group, and each of its tasks a condition. These end in
-    ``_confidence``, for lm-eval has tasks called boolq and sciq itself.
+    If the questions of a study have their own conditions, the study is one group, with an lm-eval task for each task of
+    the study. The names of these end in ``_confidence``, because lm-eval has its own tasks boolq and sciq.
     """
     for study in studies:
         sources = {name: _default_sources(study, name) for name in study.designs}
         offline = {
-            name: its
+            name: source
             for name, design in study.designs.items()
-            if (its := design.offline_source or study.offline_source)
+            if (source := design.offline_source or study.offline_source)
         }
         if not study.conditions:
             yield TaskGroup(study.name, study, sources, offline, naming="{condition}_confidence")
@@ -138,31 +138,28 @@ def task_groups(studies: Iterable[Study]) -> Iterator[TaskGroup]:
 
 def _default_sources(study: Study, task: str) -> list[str]:
     defaults = {each.name: each.default for each in study.task_parameters(task)}
-    named = defaults.get("sources") or defaults.get("source", study.source or study.name)
-    return str(named).split(",")
+    sources = defaults.get("sources") or defaults.get("source", study.source or study.name)
+    return str(sources).split(",")
 
 
 _TASK = Reference("confidence_tasks.harness.lm_eval.staged", "StudyOfStages")
 
 
 class StagedTask:
-    """The task of one condition of a study: a :class:`~confidence_tasks.harness.lm_eval.staged.StudyOfStages`.
-
-    It is imported when a task is made, with what it needs.
-    """
+    """Creates a :class:`~confidence_tasks.harness.lm_eval.staged.StudyOfStages`, whose module is imported only then."""
 
     def __new__(cls, config: Mapping[str, Any]) -> Any:
         """Return the task."""
         return _TASK.load()(config=config)
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        """Take a configuration, as lm-eval wants it; never called, for `__new__` returns a task of another class."""
+        """Declare the signature that lm-eval inspects; never called, because `__new__` returns another class."""
 
 
 def stub_folder(studies: Iterable[Study]) -> Path:
-    """Return a folder of the user's cache that has the tasks and groups of some studies; write it at the first use.
+    """Write the tasks and groups of some studies as YAML files into the user's cache, and return the folder.
 
-    The folder is named by its content, so that it never has a task of a study that is gone.
+    The folder's name is a digest of the files, so that the folder never contains tasks of removed studies.
     """
     stubs = {
         f"{name}.yaml": "".join(f"{key}: {_yaml(value)}\n" for key, value in configuration.items())
@@ -187,21 +184,20 @@ def _yaml(value: Any) -> str:
 
 
 TRIAL = "trial"
-"""The key under which a sample's log holds its trial; in the results, the number of trials."""
+"""Key of the trial in a sample's log, and of the number of trials in the results."""
 
 REVISIONS = "revisions"
-"""The key of a task's metadata under which a run's results have the pinned revision of each source."""
+"""Key of a task's metadata in the results that holds the pinned revision of each source."""
 
 RESAMPLES = 1_000
 SEED = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One sample's part in a metric: its trial, which the log shows once, under its own key.
+class MetricTrial:
+    """One sample's value of a metric: the whole trial, because an aggregation gets only the values of its metric.
 
-    lm-eval hands an aggregation nothing but the values that the samples gave for that metric, so each metric needs
-    the whole trial.
+    In the log it reads ``see trial``, so that the trial appears only once.
     """
 
     trial: Mapping[str, Any]
@@ -211,15 +207,15 @@ class Part:
 
 
 def sample_metrics(trial: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return what a sample gives for the metrics called ``names``, and the trial in full, which is no metric."""
-    return with_logged({name: Part(trial) for name in names if name != TRIAL}, {TRIAL: trial})
+    """Return a sample's values of the metrics ``names``, and the trial itself, which is logged but not aggregated."""
+    return with_logged({name: MetricTrial(trial) for name in names if name != TRIAL}, {TRIAL: trial})
 
 
 def aggregations(measures: Sequence[Measure]) -> dict[str, Callable[[Sequence[Any]], float]]:
-    """Return how each metric is computed: the measures, then their standard errors, then the number of trials.
+    """Return the aggregation of each metric: the measures, then their standard errors, then the number of trials.
 
-    lm-eval knows no standard error for a metric of ours and writes ``N/A`` under ``<metric>_stderr``; a metric of
-    that name which comes later takes its place.
+    lm-eval cannot compute a standard error for these metrics and writes ``N/A`` under ``<metric>_stderr``. A later
+    metric of that name replaces the entry.
     """
     return {
         **{measure.name: _value(measure) for measure in measures},
@@ -228,34 +224,34 @@ def aggregations(measures: Sequence[Measure]) -> dict[str, Callable[[Sequence[An
     }
 
 
-def _value(measure: Measure) -> Callable[[Sequence[Part]], float]:
-    def value(parts: Sequence[Part]) -> float:
-        return float(measure.compute(columns([part.trial for part in parts]), None))
+def _value(measure: Measure) -> Callable[[Sequence[MetricTrial]], float]:
+    def value(trials: Sequence[MetricTrial]) -> float:
+        return float(measure.compute(columns([each.trial for each in trials]), None))
 
     return value
 
 
-def _standard_error(measure: Measure) -> Callable[[Sequence[Part]], float]:
-    """Bootstrap over questions, which some tasks ask more than once."""
+def _standard_error(measure: Measure) -> Callable[[Sequence[MetricTrial]], float]:
+    """Return the bootstrap standard error, with questions as clusters because some tasks repeat a question."""
 
-    def standard_error(parts: Sequence[Part]) -> float:
+    def standard_error(trials: Sequence[MetricTrial]) -> float:
         from confidence_tasks.statistics import bootstrap
 
-        table = columns([part.trial for part in parts])
+        table = columns([each.trial for each in trials])
 
-        def resampled(_: FloatArray, *, weights: FloatArray) -> Value:
+        def statistic(_: FloatArray, *, weights: FloatArray) -> Value:
             return measure.compute(table, weights)
 
-        rows = range(len(parts))
-        found = bootstrap(resampled, rows, clusters=table["question_id"], n_resamples=RESAMPLES, seed=SEED)
-        return found.standard_error
+        rows = range(len(trials))
+        result = bootstrap(statistic, rows, clusters=table["question_id"], n_resamples=RESAMPLES, seed=SEED)
+        return result.standard_error
 
     return standard_error
 
 
 @click.command("lm-eval-path")
 def lm_eval_path() -> None:
-    """Print the folder for lm_eval --include_path, which names the tasks where lm_eval does not find them.
+    """Print the folder for lm_eval --include_path, in case lm_eval does not find the tasks.
 
     The folder is in the user's cache.
     """
@@ -265,31 +261,31 @@ def lm_eval_path() -> None:
 _NOT_FOUND = "Tasks not found: "
 _NO_KEY = "API key not found"
 _NO_MODEL = re.compile(r"Attempted to load model '(.*)', but .* Supported model names: (.*)")
-"""Beginnings of lm-eval's messages about an unknown model, and what each message lists."""
+"""Parts of lm-eval's messages about an unknown task, a missing key and an unknown model."""
 
 _EXTRA = frozenset({"torch", "transformers", "accelerate"})
 """Modules that ``--model hf`` needs."""
 
 
-def say_mistakes() -> None:
-    """Have the command ``lm_eval`` end with a line on what the user must put right, where it would with a traceback."""
-    say_errors(lambda error: said_in_a_line(error) if _is_command(sys.argv) else "")
+def shorten_lm_eval_tracebacks() -> None:
+    """Make the command ``lm_eval`` print one line instead of a traceback for a user's mistake."""
+    shorten_tracebacks(lambda error: describe_mistake(error) if _is_command(sys.argv) else "")
 
 
 def _is_command(arguments: list[str]) -> bool:
-    """Return whether Python runs lm-eval, by its script or as a module, and not a script of the user's."""
+    """Return whether Python runs the command ``lm_eval``, as a script or as a module."""
     path = PurePath(arguments[0] if arguments else "")
     return path.stem in ("lm_eval", "lm-eval") or path.parent.name == "lm_eval"
 
 
-def said_in_a_line(error: BaseException) -> str:
-    """Return what an error of the command ``lm_eval`` says to the user; empty if it is none of the user's.
+def describe_mistake(error: BaseException) -> str:
+    """Return a message for an error of the command ``lm_eval``; empty if the error is not a user's mistake.
 
     Examples
     --------
-    >>> said_in_a_line(ValueError("Tasks not found: riskevl"))
+    >>> describe_mistake(ValueError("Tasks not found: riskevl"))
     "there is no task 'riskevl'; did you mean 'riskeval'?"
-    >>> said_in_a_line(ModuleNotFoundError("No module named 'torch'", name="torch"))
+    >>> describe_mistake(ModuleNotFoundError("No module named 'torch'", name="torch"))
     "No module named 'torch': pip install 'confidence-tasks[hf]'"
     """
     text = str(error)
@@ -298,15 +294,15 @@ def said_in_a_line(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name in _EXTRA:
         return f"{text}: pip install 'confidence-tasks[hf]'"
     if text.startswith(_NOT_FOUND):
-        return _nearest(text.removeprefix(_NOT_FOUND).split(", "))
+        return _suggest_tasks(text.removeprefix(_NOT_FOUND).split(", "))
     if no_model := _NO_MODEL.match(text):
         name, known = no_model.groups()
         return f"there is no model {name!r}{did_you_mean(name, known.split(', ')) or f'. There are {known}'}"
     return ""
 
 
-def _nearest(missing: Iterable[str]) -> str:
-    """Say which tasks of ours were probably meant; empty if none is near, as then those of lm-eval may be meant."""
+def _suggest_tasks(missing: Iterable[str]) -> str:
+    """Suggest tasks of this package with a similar name; empty if there are none, as lm-eval's may be meant."""
     known = [name for group in task_groups(studies()) for name, _ in group.configurations()]
-    hints = [f"there is no task {name!r}{near}" for name in missing if (near := did_you_mean(name, known))]
+    hints = [f"there is no task {name!r}{hint}" for name in missing if (hint := did_you_mean(name, known))]
     return ". ".join(hints)

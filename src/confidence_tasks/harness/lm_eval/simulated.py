@@ -17,10 +17,10 @@ from confidence_tasks.study.stage import Token
 
 
 class SimulatedLM(LM):
-    """A model whose accuracy and metacognition are known, with the replies that it gives in Inspect.
+    """A model with known accuracy and metacognition, which gives the same replies as on Inspect.
 
-    ``subject`` is the name of the profile, ``parameters`` are those of the subject that differ from it. What lm-eval
-    tells every model of batches and devices is of no consequence here.
+    ``subject`` is the name of the profile, and ``parameters`` replace parameters of the profile. The batch size and the
+    device, which lm-eval passes to every model, are ignored.
     """
 
     tokenizer_name = "simulated"
@@ -44,25 +44,25 @@ class SimulatedLM(LM):
         """Reply to each prompt."""
         seen: Counter[int] = Counter()
         texts = []
-        for request in requests:  # lm-eval lists a request once a repetition
+        for request in requests:  # lm-eval lists the same request once per repetition
             texts.append(self._reply(request, seen[id(request)]).text)
             seen[id(request)] += 1
         return texts
 
     def generate_samples(self, requests: Sequence[Instance]) -> list[str]:
-        """Reply to each prompt; no cache is asked, since equal prompts may ask questions with other keys."""
+        """Reply to each prompt without the cache, because replies depend on more than the prompt."""
         return self.generate_until(requests)
 
     def score_tokens(self, requests: Sequence[StageGeneration]) -> list[tuple[Token, ...]]:
-        """Tell the tokens of each reply."""
+        """Return the tokens of each reply."""
         return [tuple(reply_tokens(self._reply(request, 0))) for request in requests]
 
     def token_problem(self) -> str:
-        """Say that tokens have log-probabilities."""
+        """Return no problem: the tokens have log-probabilities."""
         return ""
 
     def loglikelihood(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> NoReturn:
-        """Refuse: a simulated subject knows only what it says itself."""
+        """Raise NotImplementedError: a simulated subject cannot score given texts."""
         raise NotImplementedError("a simulated subject scores only its own replies")
 
     loglikelihood_rolling = loglikelihood

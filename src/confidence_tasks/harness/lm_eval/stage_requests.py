@@ -1,13 +1,13 @@
-"""The stages of a study on lm-eval, as requests: one request type that runs them all.
+"""Request types of lm-eval that run the stages of a study, sample with seeds, and score tokens.
 
-lm-eval answers request types in the order in which any task first made them, so that a type for each stage would mix up
-studies of different shapes. One request type loops over the stages of all documents instead: the calls of one stage
-are made together, in the model's own batches.
+One request type runs all stages. It loops over the stages and calls the model for all documents of a stage together,
+in the model's own batches. With one request type per stage, lm-eval would process the types in the order in which any
+task first used them, which is wrong for studies with different stages.
 
-lm-eval's ``generate_until`` returns text only. For log-probabilities, a reply is tokenised again, as a continuation of
-the prompt's tokens, and goes through the model's own ``_loglikelihood_tokens``, with its batching and its devices.
-lm-eval's ``loglikelihood`` will not do: it moves white space from the prompt's end, such as the last newline of a chat
-template, into the continuation.
+lm-eval's ``generate_until`` returns only text. To get log-probabilities, a reply is tokenised again as a continuation
+of the prompt's tokens, and scored by the model's ``_loglikelihood_tokens``, which handles batches and devices.
+lm-eval's ``loglikelihood`` cannot be used: it moves white space at the end of the prompt, such as the last newline of a
+chat template, into the continuation.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from confidence_tasks.harness.compat import (
 )
 from confidence_tasks.harness.staged import (
     STUDY,
+    as_continuation,
     conversations_of,
-    forced,
-    kept_replies,
     load_study,
+    replies_to_json,
     sample_seed,
 )
 from confidence_tasks.reading.token_probabilities import (
@@ -59,7 +59,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class StageGeneration(Instance):
-    """A call of one stage, as a request to generate; a simulated subject is told the ``call``."""
+    """A request to generate one reply of a stage. ``call`` is for simulated subjects."""
 
     call: StageCall = field(kw_only=True)
     stage: Stage = field(kw_only=True)
@@ -67,25 +67,23 @@ class StageGeneration(Instance):
     number: int = field(kw_only=True)
 
 
-def inability(model: LM) -> str:
-    """Say why a model cannot score given tokens; empty when it can."""
+def token_problem(model: LM) -> str:
+    """Return the reason why a model cannot score given tokens; empty if it can."""
     name = type(model).__name__
     if not isinstance(model, TemplateLM):
         return f"{name} does not compute log-probabilities of given tokens"
     if model.tokenizer is None:
-        return (
-            f"{name} has no tokenizer here (a completions endpoint with tokenizer=... can score, chat cannot)"
-        )
+        return f"{name} has no tokenizer (with tokenizer=... a completions endpoint can score, a chat endpoint cannot)"
     if getattr(model, "enable_thinking", False) or getattr(model, "think_end_token", None):
-        return "the reasoning, which lm-eval removes, is part of what the answer's tokens are conditioned on"
+        return "lm-eval removes the reasoning on which the probabilities of the answer's tokens depend"
     return ""
 
 
-add_request_type("token_problem", inability)
+add_request_type("token_problem", token_problem)
 
 
 class _Passage(NamedTuple):
-    """A reply to a context, and what of it is scored: the key under which its tokens are cached."""
+    """A reply with its context, and the part of the reply to score. It is the key of the cached tokens."""
 
     context: str
     reply: str
@@ -96,28 +94,28 @@ class _Passage(NamedTuple):
 
 
 def score_tokens(model: LM, generations: Sequence[StageGeneration]) -> list[tuple[Token, ...] | str]:
-    """Return the tokens of each reply, or why there are none; lm-eval calls this as a method of the model.
+    """Return the tokens of each reply, or the reason why there are none; lm-eval calls this as a method of the model.
 
-    A model of ``hf`` reads a whole reply once, and lists alternatives to each token. For other models each token is
-    scored as the continuation of what stands before it, without alternatives, for which lm-eval has no interface. Of a
-    reply in which the stage looks at a part only, that part is scored.
+    An ``hf`` model processes a reply once and lists alternatives to each token. Other models score each token as a
+    continuation of the preceding tokens, without alternatives, for which lm-eval has no interface. If the stage uses
+    only a part of the reply, only that part is scored.
     """
-    if problem := inability(model):
+    if problem := token_problem(model):
         _log.warning("Replies have no token probabilities: %s", problem)
         return [problem] * len(generations)
     assert isinstance(model, TemplateLM)
     passages = list(map(_passage, generations))
     known = {passage: cached_result(model, SCORES, passage) for passage in dict.fromkeys(passages)}
     try:
-        computed = _computed(model, [passage for passage, tokens in known.items() if tokens is None])
+        computed = _score_passages(model, [passage for passage, tokens in known.items() if tokens is None])
     except Exception as error:
-        # The replies have been paid for, and are worth keeping without these scores.
+        # The replies have been paid for, so they are kept without scores.
         _log.warning("Replies have no token probabilities: %s", error, exc_info=True)
         return [known[passage] or f"{type(error).__name__}: {error}" for passage in passages]
     for passage, tokens in computed.items():
         known[passage] = tokens
         if not isinstance(tokens, str):
-            # What has no score today may have one when the run is repeated.
+            # A passage without scores is not cached: a repeated run may succeed.
             cache_result(model, SCORES, passage, tokens)
     if problems := {
         tokens for tokens in computed.values() if isinstance(tokens, str) and "impossible" in tokens
@@ -143,137 +141,147 @@ def _passage(generation: StageGeneration) -> _Passage:
 
 
 _Pair: TypeAlias = tuple[list[int], list[int]]
-"""The tokens before the scored ones, and the scored tokens."""
+"""Context tokens and continuation tokens."""
 
-_Read: TypeAlias = Callable[[Sequence[float]], tuple[Token, ...]]
-"""Makes the tokens of a reply from the log-probabilities of its pairs."""
+_MakeTokens: TypeAlias = Callable[[Sequence[float]], tuple[Token, ...]]
+"""Function from the log-probabilities of a passage's pairs to the tokens of the reply."""
 
 
-def _computed(model: TemplateLM, passages: Sequence[_Passage]) -> dict[_Passage, tuple[Token, ...] | str]:
-    found: dict[_Passage, tuple[Token, ...] | str] = {}
-    asked: dict[_Passage, tuple[list[_Pair], _Read]] = {}
-    writing = cache(lambda options: _writing(model.tokenizer, dict(options)))
+def _score_passages(
+    model: TemplateLM, passages: Sequence[_Passage]
+) -> dict[_Passage, tuple[Token, ...] | str]:
+    scores: dict[_Passage, tuple[Token, ...] | str] = {}
+    requests: dict[_Passage, tuple[list[_Pair], _MakeTokens]] = {}
+    option_tokens = cache(lambda options: _option_tokens(model.tokenizer, dict(options)))
     for passage in passages:
-        before = model.tok_encode(passage.context)
+        context = model.tok_encode(passage.context)
         if passage.candidates:
-            asked[passage] = _asked_of_candidates(model, before, passage.candidates)
+            requests[passage] = _candidate_requests(model, context, passage.candidates)
             continue
-        said = model.tok_encode(passage.reply, add_special_tokens=False)
-        if not said:
-            found[passage] = "the reply is empty"
+        reply = model.tok_encode(passage.reply, add_special_tokens=False)
+        if not reply:
+            scores[passage] = "the reply is empty"
         elif passage.span is None and has_network(model):
-            logits = network_logits(model, before, said)
-            found[passage] = tuple(scored_tokens(logits, model.tokenizer, said, passage.alternatives))
+            logits = network_logits(model, context, reply)
+            scores[passage] = tuple(scored_tokens(logits, model.tokenizer, reply, passage.alternatives))
         elif passage.span is None:
-            asked[passage] = _asked_of_all(model, before, said)
-        elif part := _asked_of_part(model, before, said, passage, writing):
-            asked[passage] = part
+            requests[passage] = _token_requests(model, context, reply)
+        elif span_requests := _span_requests(model, context, reply, passage, option_tokens):
+            requests[passage] = span_requests
         else:
-            found[passage] = "there is nothing to score in the reply"
-    results = iter(token_loglikelihoods(model, [pair for pairs, _ in asked.values() for pair in pairs]))
-    for passage, (pairs, read) in asked.items():
+            scores[passage] = "there is nothing to score in the reply"
+    results = iter(token_loglikelihoods(model, [pair for pairs, _ in requests.values() for pair in pairs]))
+    for passage, (pairs, make_tokens) in requests.items():
         values = [next(results)[0] for _ in pairs]
         wrong = next((value for value in values if not is_possible(value)), None)
-        found[passage] = (
-            read([min(value, 0.0) for value in values])
+        scores[passage] = (
+            make_tokens([min(value, 0.0) for value in values])
             if wrong is None
-            else f"the model gave a log-probability of {wrong:g}, which is impossible"
+            else f"the model returned a log-probability of {wrong:g}, which is impossible"
         )
-    return found
+    return scores
 
 
-def _asked_of_all(model: TemplateLM, before: list[int], said: list[int]) -> tuple[list[_Pair], _Read]:
-    texts = token_texts(model.tokenizer, said)
-    pairs = [(before + said[:i], said[i : i + 1]) for i in range(len(said))]
+def _token_requests(
+    model: TemplateLM, context: list[int], reply: list[int]
+) -> tuple[list[_Pair], _MakeTokens]:
+    """Request the log-probability of each token of a reply."""
+    texts = token_texts(model.tokenizer, reply)
+    pairs = [(context + reply[:i], reply[i : i + 1]) for i in range(len(reply))]
     return pairs, lambda values: tuple(
         Token(text, value, {}) for text, value in zip(texts, values, strict=True)
     )
 
 
-def _asked_of_part(
+def _span_requests(
     model: TemplateLM,
-    before: list[int],
-    said: list[int],
+    context: list[int],
+    reply: list[int],
     passage: _Passage,
-    writing: Callable[[Any], Mapping[int, str]],
-) -> tuple[list[_Pair], _Read] | None:
-    """Ask for the sum over the part's tokens, each of which then has its mean, or for all options at its first token.
+    option_tokens: Callable[[Any], Mapping[int, str]],
+) -> tuple[list[_Pair], _MakeTokens] | None:
+    """Request the log-probabilities of a span of a reply; None if the span contains no token.
 
-    None where the part is in no token.
+    Without options, the sum over the span's tokens is requested, and each token gets the mean. With options, all tokens
+    that begin an option are requested in the place of the span's first token.
     """
     begin, end = passage.span or (0, 0)
-    texts = token_texts(model.tokenizer, said)
+    texts = token_texts(model.tokenizer, reply)
     first, last = answer_slice(texts, passage.reply, begin, end) if begin < end else (0, 0)
     if first == last:
         return None
-    before = before + said[:first]
+    context = context + reply[:first]
     if not passage.options:
-        part, size = texts[first:last], last - first
-        return [(before, said[first:last])], lambda values: (
+        return [(context, reply[first:last])], lambda values: (
             Token("".join(texts[:first]), math.nan, {}),
-            *(Token(text, values[0] / size, {}) for text in part),
+            *(Token(text, values[0] / (last - first), {}) for text in texts[first:last]),
             Token("".join(texts[last:]), math.nan, {}),
         )
-    others = {token: text for token, text in writing(passage.options).items() if token != said[first]}
-    listed = {said[first]: texts[first], **others}
-    return [(before, [token]) for token in listed], lambda values: (
+    others = {id_: text for id_, text in option_tokens(passage.options).items() if id_ != reply[first]}
+    alternatives = {reply[first]: texts[first], **others}
+    return [(context, [id_]) for id_ in alternatives], lambda values: (
         Token("".join(texts[:first]), math.nan, {}),
-        Token(texts[first], values[0], dict(zip(listed.values(), values, strict=True))),
+        Token(texts[first], values[0], dict(zip(alternatives.values(), values, strict=True))),
         Token("".join(texts[first + 1 :]), math.nan, {}),
     )
 
 
-def _writing(tokenizer: Any, options: Mapping[str, Sequence[str]]) -> Mapping[int, str]:
-    """Return the tokens of a vocabulary that write an option, or begin to."""
+def _option_tokens(tokenizer: Any, options: Mapping[str, Sequence[str]]) -> Mapping[int, str]:
+    """Return the tokens of a vocabulary that are an option or its beginning."""
     names = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
     return {i: name for i, name in enumerate(names) if name and match_option(name, options) is not None}
 
 
-def _asked_of_candidates(
-    model: TemplateLM, before: list[int], candidates: Sequence[str]
-) -> tuple[list[_Pair], _Read]:
-    written = {tuple(model.tok_encode(text, add_special_tokens=False)): text for text in candidates}
+def _candidate_requests(
+    model: TemplateLM, context: list[int], candidates: Sequence[str]
+) -> tuple[list[_Pair], _MakeTokens]:
+    """Request the log-probability of each candidate reply."""
+    by_tokens = {tuple(model.tok_encode(text, add_special_tokens=False)): text for text in candidates}
 
-    def read(values: Sequence[float]) -> tuple[Token, ...]:
-        begun = dict(zip(written, map(math.exp, values), strict=True))
-        logprobs = {text: math.log(p) if p else -math.inf for text, p in ended(written, begun).items()}
+    def make_tokens(values: Sequence[float]) -> tuple[Token, ...]:
+        prefix_probabilities = dict(zip(by_tokens, map(math.exp, values), strict=True))
+        probabilities = candidate_probabilities(by_tokens, prefix_probabilities)
+        logprobs = {text: math.log(p) if p else -math.inf for text, p in probabilities.items()}
         best = max(logprobs, key=logprobs.__getitem__)
         return (Token(best, logprobs[best], logprobs),)
 
-    return [(before, list(tokens)) for tokens in written], read
+    return [(context, list(tokens)) for tokens in by_tokens], make_tokens
 
 
-def ended(written: Mapping[tuple[int, ...], str], begun: Mapping[tuple[int, ...], float]) -> dict[str, float]:
-    """Return the probability of each candidate as a whole reply, from those that its tokens begin one.
+def candidate_probabilities(
+    candidates: Mapping[tuple[int, ...], str], prefix_probabilities: Mapping[tuple[int, ...], float]
+) -> dict[str, float]:
+    """Return the probability of each candidate as the whole reply.
 
-    ``written`` has the candidates by their tokens. A reply that goes on beyond the candidates counts as the one that it
-    goes on from.
+    ``candidates`` has the texts by their tokens, and ``prefix_probabilities`` the probability that a reply begins with
+    these tokens. If one candidate begins with another, the probability of the longer one is subtracted from that of the
+    shorter one. A reply that continues beyond a candidate in another way counts as that candidate.
 
     Examples
     --------
-    >>> ended({(1,): "1", (1, 2): "12", (3,): "3"}, {(1,): 0.75, (1, 2): 0.5, (3,): 0.125})
+    >>> candidate_probabilities({(1,): "1", (1, 2): "12", (3,): "3"}, {(1,): 0.75, (1, 2): 0.5, (3,): 0.125})
     {'1': 0.25, '12': 0.5, '3': 0.125}
     """
-    left = dict(begun)
-    for tokens, probability in begun.items():
-        shorter = (tokens[:size] for size in range(len(tokens) - 1, 0, -1))
-        if (stem := next((stem for stem in shorter if stem in written), None)) is not None:
-            left[stem] -= probability
-    return {text: max(left[tokens], 0.0) for tokens, text in written.items()}
+    remaining = dict(prefix_probabilities)
+    for tokens, probability in prefix_probabilities.items():
+        prefixes = (tokens[:size] for size in range(len(tokens) - 1, 0, -1))
+        if (longest := next((prefix for prefix in prefixes if prefix in candidates), None)) is not None:
+            remaining[longest] -= probability
+    return {text: max(remaining[tokens], 0.0) for tokens, text in candidates.items()}
 
 
 REQUEST_TYPE = "run_stages"
 SAMPLES = "generate_samples"
 
 Turns = list[dict[str, str]]
-"""A conversation as chat templates take it."""
+"""A conversation in the format of chat templates."""
 
 
 @dataclass
 class StagesRequest(Instance):
-    """A request for all stages of a document; the first prompt is its first argument.
+    """A request to run all stages of a document. Its first argument is the first prompt.
 
-    ``turns`` are the conversation that the first prompt was made of; none without a chat template.
+    ``turns`` are the conversation from which the first prompt was rendered; empty without a chat template.
     """
 
     parameters: dict[str, Any] = field(kw_only=True)
@@ -282,7 +290,7 @@ class StagesRequest(Instance):
 
 @dataclass(frozen=True, slots=True)
 class _Conversation:
-    """A conversation, as turns for a chat template or as plain text."""
+    """A conversation, either as turns for a chat template or as plain text."""
 
     turns: Turns
     text: str
@@ -290,15 +298,15 @@ class _Conversation:
     def context(self, model: LM) -> str:
         return model.apply_chat_template(self.turns) if self.turns else self.text
 
-    def then(self, content: str, role: str = "user") -> _Conversation:
-        if self.turns:  # whose text is none with models of a chat interface
+    def append(self, content: str, role: str = "user") -> _Conversation:
+        if self.turns:
             return _Conversation([*self.turns, {"role": role, "content": content}], "")
         return _Conversation([], f"{self.text.rstrip()}\n\n{content}")
 
 
 @dataclass
 class _Document:
-    """The stages of one document, what they have returned, and whether a call was lost: its reply is None."""
+    """The stages of one document with their replies. ``lost`` is True after a call whose reply was None."""
 
     request: StagesRequest
     study: Study = field(init=False)
@@ -313,8 +321,8 @@ class _Document:
         self.stages = self.study.stages_of(self.request.parameters)
         self.question, self.condition = question_from_metadata(doc), str(doc["condition"])
 
-    def begun(self, system: str, prompt: str) -> _Conversation:
-        """Begin a conversation."""
+    def start_conversation(self, system: str, prompt: str) -> _Conversation:
+        """Start a conversation."""
         first = [{"role": "system", "content": system}] if system else []
         turns = [*first, {"role": "user", "content": prompt}] if self.request.turns else []
         return _Conversation(turns, f"{system}\n\n{prompt}" if system else prompt)
@@ -322,22 +330,24 @@ class _Document:
     def calls(self, model: LM, stage: Stage) -> Iterator[tuple[StageGeneration, _Conversation]]:
         """Yield the calls of a stage, each with its conversation."""
         call = StageCall(self.study, self.question, self.condition, stage.name, self.replies)
-        # The limit of the only reply is the configuration's, which --gen_kwargs may have changed.
+        # With one generated reply, its limit is in the configuration, where --gen_kwargs can change it.
         several = sum(not each.forced_reply for each in self.stages) > 1
         first = self.request.doc["prompt"], _Conversation(self.request.turns, self.request.args[0])
-        asked = conversations_of(stage, call, first, self.conversations, self.begun, _Conversation.then)
-        for prompt, conversation in asked:
+        prompts = conversations_of(
+            stage, call, first, self.conversations, self.start_conversation, _Conversation.append
+        )
+        for prompt, conversation in prompts:
             context = conversation.context(model) if self.replies else self.request.args[0]
             if stage.candidates and not self.request.turns:
                 context += stage.delimiter
             for number in range(stage.samples):
-                own = sampling_settings(
+                sampling = sampling_settings(
                     stage, self.condition, self.request.parameters, self.question.id, number=number
                 )
-                settings = {**self.request.args[1], **own}
+                settings = {**self.request.args[1], **sampling}
                 if stage.max_tokens is not None and several:
                     settings["max_gen_toks"] = stage.max_tokens
-                made = StageGeneration(
+                generation = StageGeneration(
                     "generate_until",
                     self.request.doc,
                     (context, settings),
@@ -347,7 +357,7 @@ class _Document:
                     prompt=prompt,
                     number=number,
                 )
-                yield made, conversation
+                yield generation, conversation
 
 
 def sampling_settings(
@@ -359,7 +369,7 @@ def sampling_settings(
     repeat: int = 1,
     number: int = 0,
 ) -> dict[str, Any]:
-    """Return the settings of sampling that a stage has of its own."""
+    """Return the sampling settings of a stage; empty if the stage has no temperature."""
     temperature = stage.temperature_in(condition)
     if temperature:
         seed = sample_seed(parameters["seed"], question, repeat, stage, condition, number)
@@ -368,18 +378,18 @@ def sampling_settings(
 
 
 def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, Any] | None]:
-    """Run the stages of documents; lm-eval calls this as a method of the model. A lost call costs its document.
+    """Run the stages of all documents; lm-eval calls this as a method of the model.
 
-    Equal calls are made once, and replies are kept in the responses' cache (``--use_cache``), those of simulated
-    subjects apart, whose replies depend on more than the prompt.
+    Returns the replies of each document; None if a call of the document was lost. Equal calls are made once, and
+    replies are cached (``--use_cache``), except those of simulated subjects, which depend on more than the prompt.
 
-    RuntimeError before the first call, if a stage requires log-probabilities that the model cannot give.
+    Raises RuntimeError before the first call if a stage requires log-probabilities that the model cannot compute.
     """
-    methods: Any = model  # with those that add_request_type gives to every model
+    methods: Any = model  # for the type checker: has the methods of add_request_type
     documents = [_Document(request) for request in requests]
     _refuse_without_logprobs(methods.token_problem(), documents)
     for position in range(max((len(document.stages) for document in documents), default=0)):
-        asked = [
+        calls = [
             (document, document.stages[position], *call)
             for document in documents
             if position < len(document.stages) and not document.lost
@@ -387,23 +397,23 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
         ]
         texts = iter(
             methods.generate_samples(
-                [generation for _, _, generation, _ in asked if _is_generated(generation)]
+                [generation for _, _, generation, _ in calls if _is_generated(generation)]
             )
         )
-        for document, _, generation, _ in asked:
-            text = next(texts) if _is_generated(generation) else _text_given(generation)
+        for document, _, generation, _ in calls:
+            text = next(texts) if _is_generated(generation) else _forced_text(generation)
             document.lost |= text is None
             generation.resps = [text or ""]
-        scored = [generation for _, stage, generation, _ in asked if stage.logprobs]
+        scored = [generation for _, stage, generation, _ in calls if stage.logprobs]
         tokens = dict(zip(map(id, scored), methods.score_tokens(scored), strict=True)) if scored else {}
         for document in documents:
             if position < len(document.stages):
                 document.replies.setdefault(document.stages[position].name, [])
-        for document, stage, generation, conversation in asked:
-            said = generation.resps[0]
+        for document, stage, generation, conversation in calls:
             document.replies[stage.name].append(_reply(model, generation, tokens.get(id(generation), ())))
-            document.conversations.setdefault(stage.name, conversation.then(said, "assistant"))
-    return [None if document.lost else kept_replies(document.replies) for document in documents]
+            reply = conversation.append(generation.resps[0], "assistant")
+            document.conversations.setdefault(stage.name, reply)
+    return [None if document.lost else replies_to_json(document.replies) for document in documents]
 
 
 add_request_type(REQUEST_TYPE, run_stages)
@@ -413,20 +423,20 @@ def _is_generated(generation: StageGeneration) -> bool:
     return not (generation.stage.forced_reply or generation.stage.candidates)
 
 
-def _text_given(generation: StageGeneration) -> str:
-    given = generation.stage.forced_reply
-    return forced(str(generation.args[0]), given(generation.call.question)) if given else ""
+def _forced_text(generation: StageGeneration) -> str:
+    reply = generation.stage.forced_reply
+    return as_continuation(str(generation.args[0]), reply(generation.call.question)) if reply else ""
 
 
 def _refuse_without_logprobs(problem: str, documents: Iterable[_Document]) -> None:
-    needing = {
+    requiring = {
         (document.study.name, stage.name)
         for document in documents
         for stage in document.stages
         if stage.logprobs == "required"
     }
-    if needing and problem:
-        study, stage = min(needing)
+    if requiring and problem:
+        study, stage = min(requiring)
         raise RuntimeError(f"stage {stage!r} of {study} needs token probabilities, and {problem}")
 
 
@@ -443,7 +453,7 @@ def _reply(model: LM, generation: StageGeneration, tokens: Sequence[Token] | str
 
 
 def _n_tokens(model: LM, text: str) -> float:
-    """Return the number of tokens of a text; NaN for a model that does not tell."""
+    """Return the number of tokens of a text; NaN for a model without a tokenizer."""
     if not isinstance(model, TemplateLM) or model.tokenizer is None:
         return math.nan
     return float(len(model.tok_encode(text)))
@@ -451,46 +461,47 @@ def _n_tokens(model: LM, text: str) -> float:
 
 # Samples --------------------------------------------------------------------------------------------------------------
 
-_TAKE_SEEDS = frozenset({"TemplateAPI", "VLLM"})
-"""Names of classes whose models take a seed with each request."""
+_SEEDED_MODELS = frozenset({"TemplateAPI", "VLLM"})
+"""Names of the model classes that accept a seed with each request."""
 
 
 def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str]:
-    """Generate; lm-eval calls this as a method of the model. Equal requests are made once.
+    """Generate replies with seeds; lm-eval calls this as a method of the model. Equal requests are made once.
 
-    lm-eval sends its endpoints one fixed seed, with which every sample of a prompt would be the same, and has no cache
-    for samples. Here each sample has the seed that it has on Inspect. Endpoints and vLLM receive it, and an ``hf``
-    model that replies to one prompt at a time starts its random numbers from it. In larger batches, and in other
-    models, these are one stream, which ``--seed`` begins. Every sample is kept in the responses' cache
-    (``--use_cache``).
+    lm-eval sends one fixed seed to endpoints, with which all samples of a prompt would be equal, and does not cache
+    samples. Here each sample has the same seed as on Inspect. Endpoints and vLLM receive the seed. For an ``hf`` model
+    with a batch size of 1, PyTorch is seeded before each reply. With larger batches, and in other models, all samples
+    come from one random stream, seeded by ``--seed``. Every sample is cached (``--use_cache``).
     """
     replies: dict[str, str] = {}
-    asked: dict[str, tuple[Instance, Instance]] = {}
+    pending: dict[str, tuple[Instance, Instance]] = {}
     keys = [json.dumps(request.args, sort_keys=True) for request in requests]
     for key, request in zip(keys, requests, strict=True):
-        if key in replies or key in asked:
+        if key in replies or key in pending:
             continue
-        generation = _generation(model, request)
-        if (reply := _known(model, request, generation)) is not None:
+        generation = _generation_request(model, request)
+        if (reply := _cached_reply(model, request, generation)) is not None:
             replies[key] = reply
         else:
-            asked[key] = request, generation
-    made = _generated(model, list(asked.values())) if asked else []
-    for (key, (request, _)), reply in zip(asked.items(), made, strict=True):
+            pending[key] = request, generation
+    generated = _generate(model, list(pending.values())) if pending else []
+    for (key, (request, _)), reply in zip(pending.items(), generated, strict=True):
         replies[key] = reply
         cache_result(model, SAMPLES, request.args, reply)
     return [replies[key] for key in keys]
 
 
-def _generated(model: LM, requests: Sequence[tuple[Instance, Instance]]) -> Iterable[str]:
-    """Return the reply to each request, from the request to generate that is made of it."""
+def _generate(model: LM, requests: Sequence[tuple[Instance, Instance]]) -> Iterable[str]:
+    """Return the reply to each pair of a sample request and its generation request."""
     local: Any = model
     if not (has_network(model) and local.batch_size == 1):
         return model.generate_until([generation for _, generation in requests])
-    return (_seeded(local, *each) for each in tqdm(requests, desc="Running generate_samples requests"))
+    return (
+        _generate_seeded(local, *pair) for pair in tqdm(requests, desc="Running generate_samples requests")
+    )
 
 
-def _seeded(model: Any, request: Instance, generation: Instance) -> str:
+def _generate_seeded(model: Any, request: Instance, generation: Instance) -> str:
     import torch
 
     if "seed" in request.args[1]:
@@ -499,8 +510,8 @@ def _seeded(model: Any, request: Instance, generation: Instance) -> str:
     return reply
 
 
-def _known(model: LM, request: Instance, generation: Instance) -> str | None:
-    """Return a reply from the cache: as this function keeps it, or as the model kept it in a run that was killed."""
+def _cached_reply(model: LM, request: Instance, generation: Instance) -> str | None:
+    """Return a reply cached by `generate_samples`, or by the model in a killed run; None if there is none."""
     reply: str | None = cached_result(model, SAMPLES, request.args)
     settings = generation.args[1]
     if reply is None and (not settings.get("do_sample") or "seed" in settings):
@@ -511,8 +522,8 @@ def _known(model: LM, request: Instance, generation: Instance) -> str | None:
 add_request_type(SAMPLES, generate_samples)
 
 
-def _generation(model: LM, request: Instance) -> Instance:
+def _generation_request(model: LM, request: Instance) -> Instance:
     context, settings = request.args
-    if _TAKE_SEEDS.isdisjoint(kind.__name__ for kind in type(model).__mro__):
+    if _SEEDED_MODELS.isdisjoint(kind.__name__ for kind in type(model).__mro__):
         settings = {name: value for name, value in settings.items() if name != "seed"}
     return Instance("generate_until", request.doc, (context, settings), 0)

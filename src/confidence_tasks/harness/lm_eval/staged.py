@@ -1,4 +1,4 @@
-"""A study on lm-eval: one class for all studies, one configuration a condition and source."""
+"""A study as lm-eval tasks: one class for all studies, one configuration per condition and source."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from confidence_tasks.harness.staged import (
     as_usage_error,
     chosen_conditions,
     complete_parameters,
+    condition_label,
     default_stages,
     is_single,
-    label_of,
     load_study,
-    restored_replies,
+    read_trial,
+    replies_from_json,
     roles_needed,
     staged_items,
     task_metrics,
-    trial_of,
 )
 from confidence_tasks.sources.table import revisions
 from confidence_tasks.study.definition import Study, TaskMetrics
@@ -46,9 +46,9 @@ from confidence_tasks.study.trial import Item, question_from_metadata, question_
 
 _log = logging.getLogger(__name__)
 
-# lm-eval's own stop, a blank line, would cut off JSON and reasoning.
+# No stop sequence: lm-eval's default, a blank line, would truncate JSON and reasoning.
 GENERATION: Mapping[str, Any] = {"until": [], "max_gen_toks": 1024, "do_sample": False, "temperature": 0.0}
-"""How replies are generated unless the study or the user says otherwise."""
+"""Default generation settings."""
 
 _DEFAULTS: Mapping[str, Any] = {
     "output_type": "generate_until",
@@ -58,75 +58,72 @@ _DEFAULTS: Mapping[str, Any] = {
     "doc_to_target": "target",
     "fewshot_config": {"sampler": "first_n"},
 }
-"""The part of the configuration that is the same for every stub; names of columns stand for their values."""
+"""The part of the configuration that all tasks share. The last keys name columns of the documents."""
 
 _HARNESS = frozenset({"config_source", "version"})
-"""What lm-eval itself puts into the metadata."""
+"""Keys that lm-eval itself adds to the metadata."""
 
 
-SAID_ELSEWHERE: Mapping[str, str] = {
-    "seed": "say question_seed, for lm-eval has seeds of its own",
-    "fewshot": "add --num_fewshot",
-    "cache": "add --use_cache and a path",
-    "efforts": "run once at each, with --gen_kwargs reasoning_effort=low, where the server takes it",
-    "sources": "say source, or name the tasks of the sources",
-    "token_probabilities": "say top_logprobs, which is any number from 1 to 20 here",
+ALTERNATIVES: Mapping[str, str] = {
+    "seed": "use question_seed, because lm-eval has seeds of its own",
+    "fewshot": "use --num_fewshot",
+    "cache": "use --use_cache with a path",
+    "efforts": "run once per effort, with --gen_kwargs reasoning_effort=low, if the server supports it",
+    "sources": "use source, or name the tasks of the sources",
+    "token_probabilities": "use top_logprobs, with any number from 1 to 20",
 }
-"""Parameters that many of Inspect's tasks have, and how to give the same to lm-eval."""
+"""Parameters of tasks on Inspect that lm-eval sets in another way, with that way."""
 
 
 class MetadataRules(NamedTuple):
-    """Metadata of a study's tasks that are read, and those that are refused.
+    """The allowed and the refused metadata of a study's tasks.
 
-    ``types`` are those of the parameters that are taken, ``fixed`` is what stubs say that cannot be changed, such as
-    the source of a study that has but one, and ``elsewhere`` says how to tell lm-eval the other parameters of Inspect's
-    tasks.
+    ``types`` are the types of the parameters that tasks read. ``fixed`` are values that cannot be changed, such as the
+    source of a study with a single source. ``alternatives`` say how to set other parameters of the tasks on Inspect.
     """
 
     types: Mapping[str, Any]
     fixed: Mapping[str, str]
-    elsewhere: Mapping[str, str]
+    alternatives: Mapping[str, str]
 
 
 @cache
 def metadata_rules(study: Study) -> MetadataRules:
-    """Return what a study reads of the metadata of its tasks."""
-    every = {each.name: each.type for task in study.designs for each in study.task_parameters(task)}
-    others = {study.condition_parameter, *SAID_ELSEWHERE}
-    taken = {name: kind for name, kind in every.items() if name not in others}
-    if "sources" in every:
-        taken["source"] = str
+    """Return the rules for the metadata of a study's tasks."""
+    declared = {each.name: each.type for task in study.designs for each in study.task_parameters(task)}
+    others = {study.condition_parameter, *ALTERNATIVES}
+    types = {name: kind for name, kind in declared.items() if name not in others}
+    if "sources" in declared:
+        types["source"] = str
     conditions = study.designs[study.first_task].conditions or study.conditions
-    named = ",".join(TaskGroup(study.first_task, study, {}).task(each) for each in conditions[:2])
+    tasks = ",".join(TaskGroup(study.first_task, study, {}).task(each) for each in conditions[:2])
     return MetadataRules(
-        {STUDY: str, "condition": str, "question_seed": int, **taken},
-        {} if "source" in taken else {"source": study.source or study.name},
-        {**SAID_ELSEWHERE, study.condition_parameter: f"name tasks, such as --tasks {named}"},
+        {STUDY: str, "condition": str, "question_seed": int, **types},
+        {} if "source" in types else {"source": study.source or study.name},
+        {**ALTERNATIVES, study.condition_parameter: f"name tasks, such as --tasks {tasks}"},
     )
 
 
 def check_metadata(study: Study, given: Mapping[str, Any]) -> None:
-    """Check the names and the types of what the metadata of a study's task says.
+    """Check the names and types of the metadata of a study's task.
 
-    lm-eval merges the arguments of the model into the metadata. These are left alone, unless they are parameters of
-    the study. Other names may be meant for another task of the same run, so they are warned of.
+    lm-eval merges the model arguments into the metadata. These are ignored, unless they are parameters of the study.
+    Any other unknown name causes a warning only, because it may be for another task of the same run.
 
-    ValueError for a parameter that lm-eval is told in another way, another value of what is fixed, or a value of
-    another type.
+    Raises ValueError for a parameter that lm-eval sets in another way, another value of a fixed parameter, or a value
+    of another type.
     """
-    types, fixed, elsewhere = metadata_rules(study)
-    passed = {*types, *_HARNESS, *model_arguments()}
-    for name in (each for each in given if each not in passed):
-        if name in elsewhere:
+    types, fixed, alternatives = metadata_rules(study)
+    known = {*types, *_HARNESS, *model_arguments()}
+    for name in (each for each in given if each not in known):
+        if name in alternatives:
             raise ValueError(
-                f"metadata: {study.name} has no parameter {name!r} on lm-eval: {elsewhere[name]}"
+                f"metadata: {study.name} has no parameter {name!r} on lm-eval: {alternatives[name]}"
             )
         if name not in fixed:
             warn_once(f"metadata: {unknown_parameter(study.name, name, types)}. It is ignored")
         elif given[name] != fixed[name]:
-            raise ValueError(
-                f"metadata: {study.name} has {name}={fixed[name]!r} and no other, not {given[name]!r}"
-            )
+            raise ValueError(f"metadata: {study.name} needs {name}={fixed[name]!r}, not {given[name]!r}")
     for name in types.keys() & given.keys():
         check_value(name, given[name], types[name])
 
@@ -134,12 +131,12 @@ def check_metadata(study: Study, given: Mapping[str, Any]) -> None:
 class StudyOfStages(ConfigurableTask):
     """A study under one condition, on one source of questions.
 
-    A stub's ``metadata`` holds the study's parameters, the study, the condition and the source among them; lm-eval's
-    ``--metadata`` overrides them; null stands for the default. ``question_seed`` stands for ``seed``.
-    ``--num_fewshot`` gives the study's own worked examples.
+    The configuration's ``metadata`` has the study, the condition, the source and other parameters of the study.
+    lm-eval's ``--metadata`` overrides them; null means the default. ``question_seed`` replaces ``seed``.
+    ``--num_fewshot`` adds the study's own worked examples.
 
-    A study whose trials are made of the text of one reply has that generated as lm-eval's own tasks have theirs; others
-    run their stages by a request type of their own.
+    If a trial needs only the text of one reply, the reply is generated like that of lm-eval's own tasks. Otherwise the
+    request type ``run_stages`` runs the stages.
     """
 
     @as_usage_error()
@@ -156,7 +153,7 @@ class StudyOfStages(ConfigurableTask):
         which = parameters.get(METRICS.name, METRICS.default)
         METRICS.check(which)
         headline = self.logged.default_measures or self.study.headline_measures
-        # lm-eval's own names of metrics end at a comma.
+        # In lm-eval, the name of a metric ends at a comma.
         measures = [
             replace(each, name=each.name.replace(",", "/"))
             for each in select_measures(self.logged.measures, headline if which == METRICS.default else None)
@@ -167,59 +164,61 @@ class StudyOfStages(ConfigurableTask):
         set_metrics(self, aggregations(measures), better)
 
     def defaults(self) -> Mapping[str, Any]:
-        """Return the delimiter of the first stage and the limit of the only one, which ``--gen_kwargs`` overrides."""
+        """Return the delimiter of the first stage, and the token limit if it is the only stage."""
         first, *others = default_stages(self.study)
         limit = {} if others or first.max_tokens is None else {"max_gen_toks": first.max_tokens}
         return {"target_delimiter": first.delimiter, "generation_kwargs": {**GENERATION, **limit}}
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of Inspect's task that ask the same, checked."""
-        study, given = self.study, dict(self.config.metadata or {})
-        task = self.inspect_task(given)
+        """The parameters of the same task on Inspect, checked."""
+        study, metadata = self.study, dict(self.config.metadata or {})
+        task = self.inspect_task(metadata)
         declared = {each.name: each for each in study.task_parameters(task)}
-        own = metadata_rules(study).types.keys() & declared.keys()
-        said = {name: value for name, value in given.items() if name in own}
-        replace(SEED, name="question_seed").check(given.get("question_seed", SEED.default))
-        others = {study.condition_parameter: "condition", "seed": "question_seed"}
-        said |= {ours: given[name] for ours, name in others.items() if ours in declared and name in given}
+        same_name = metadata_rules(study).types.keys() & declared.keys()
+        values = {name: value for name, value in metadata.items() if name in same_name}
+        replace(SEED, name="question_seed").check(metadata.get("question_seed", SEED.default))
+        renamed = {study.condition_parameter: "condition", "seed": "question_seed"}
+        values |= {
+            name: metadata[key] for name, key in renamed.items() if name in declared and key in metadata
+        }
         if "sources" in declared:
-            said["sources"] = [given["source"]]
-        return {**complete_parameters(study.name, said, list(declared.values())), "task": task}
+            values["sources"] = [metadata["source"]]
+        return {**complete_parameters(study.name, values, list(declared.values())), "task": task}
 
-    def inspect_task(self, given: Mapping[str, Any]) -> str:
-        """Return the name of Inspect's task."""
+    def inspect_task(self, metadata: Mapping[str, Any]) -> str:
+        """Return the name of the same task on Inspect."""
         study = self.study
         if not study.conditions:
-            return one_of(list(study.designs), str(given["condition"]), "condition")
-        named = study.design_of(str(self.config.task))
-        return named if named in study.designs else study.first_task
+            return one_of(list(study.designs), str(metadata["condition"]), "condition")
+        name = study.design_of(str(self.config.task))
+        return name if name in study.designs else study.first_task
 
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
-        """The stages under these parameters."""
+        """The stages of a trial."""
         return self.study.stages_of(self.parameters)
 
     @property
     def generates(self) -> bool:
-        """Whether a trial is made of the text of one reply."""
+        """Whether a trial needs only the text of one reply."""
         return is_single(self.stages) and not self.stages[0].logprobs
 
     @property
     def logged(self) -> TaskMetrics:
-        """Metrics that a log of Inspect has."""
+        """The metrics that Inspect logs for this task."""
         return task_metrics(self.study, self.parameters, [str((self.config.metadata or {})["condition"])])
 
     @property
     def conditions(self) -> Sequence[str]:
-        """The conditions that are asked; none where each question has its own."""
+        """The conditions to ask; empty if each question has its own condition."""
         if self.study.condition_parameter in self.parameters:
             return chosen_conditions(self.study, self.parameters)
-        said = str((self.config.metadata or {})["condition"])
-        return [label_of(self.study, said)] if self.study.conditions else []
+        condition = str((self.config.metadata or {})["condition"])
+        return [condition_label(self.study, condition)] if self.study.conditions else []
 
     def items(self, fewshot: int) -> Sequence[Item]:
-        """Return the questions under the condition, or each under its own, with ``fewshot`` worked examples before."""
+        """Return the questions under the task's condition, with ``fewshot`` worked examples each."""
         study = self.study
         FEWSHOT.check(fewshot)
         items = list(staged_items(study, {**self.parameters, FEWSHOT.name: fewshot}, self.conditions))
@@ -227,12 +226,12 @@ class StudyOfStages(ConfigurableTask):
         if roles := roles_needed(study, self.parameters, questions):
             task = f"{study.module.partition('.')[0]}/{self.parameters['task']}"
             raise ValueError(
-                f"questions of {study.name} need a model as {' and '.join(roles)}, and lm-eval calls none but the "
-                f"model under test: run `inspect eval {task}`, or choose parameters without it"
+                f"questions of {study.name} need a model as {' and '.join(roles)}, but lm-eval calls only the "
+                f"model under test: run `inspect eval {task}`, or choose parameters that need no other model"
             )
         if pictures := sum(question.image is not None for question in questions):
             raise ValueError(
-                f"{pictures} questions of {study.name} have a picture, which lm-eval does not send"
+                f"{pictures} questions of {study.name} have a picture, which lm-eval cannot send"
             )
         if not study.repeats_parameter:
             return items
@@ -243,29 +242,29 @@ class StudyOfStages(ConfigurableTask):
         ]
 
     def download(self, *args: Any, **kwargs: Any) -> None:
-        """Do nothing: questions are loaded when the number of worked examples is known."""
+        """Do nothing: `test_docs` loads the questions when lm-eval has set the number of worked examples."""
 
     def has_test_docs(self) -> bool:
-        """Every study has questions to ask."""
+        """Return True: every study has questions."""
         return True
 
     @as_usage_error()
     def test_docs(self) -> Dataset:
-        """Return what is asked, in the study's order.
+        """Return the documents in the order of the study.
 
-        lm-eval says how many worked examples it wants after it has made the task.
+        lm-eval sets the number of worked examples after it has created the task.
         """
         fewshot = self.config.num_fewshot or 0
         if fewshot != self._docs_fewshot:
             items = self.items(fewshot)
             if any(item.examples != items[0].examples for item in items):
                 raise ValueError(
-                    f"num_fewshot={fewshot}: lm-eval shows the same worked examples throughout a task, and those of "
-                    f"{self.config.task} differ between its conditions: name one, as with --metadata "
+                    f"num_fewshot={fewshot}: lm-eval uses the same worked examples for all documents of a task, but "
+                    f"those of {self.config.task} differ between its conditions: choose one, such as with --metadata "
                     '\'{"levels": "0.9", "condition": "direct"}\''
                 )
-            examples = items[0].examples  # those of every item
-            self.sampler.replace_df([{"prompt": asked, "target": said} for asked, said in examples])
+            examples = [{"prompt": prompt, "target": reply} for prompt, reply in items[0].examples]
+            self.sampler.replace_df(examples)
             self._docs = Dataset.from_list([_document(item) for item in items])
             names = dict.fromkeys(item.question.source for item in items)
             self.config.metadata = {**(self.config.metadata or {}), REVISIONS: revisions(names)}
@@ -273,7 +272,7 @@ class StudyOfStages(ConfigurableTask):
         return self._docs
 
     def fewshot_docs(self) -> list[dict[str, Any]]:
-        """Return none yet: the study's worked examples come with its questions."""
+        """Return an empty list: `test_docs` sets the worked examples."""
         return []
 
     def fewshot_context(
@@ -284,13 +283,13 @@ class StudyOfStages(ConfigurableTask):
         chat_template: Any = None,
         **kwargs: Any,
     ) -> str | list[str]:
-        """Keep the turns of the first prompt, which later stages may continue.
+        """Return the first prompt, and store its turns, which later stages may continue.
 
-        In plain text a blank line stands between system message and prompt, where lm-eval puts nothing.
+        Without a chat template, add a blank line between system message and prompt, where lm-eval adds nothing.
         """
         self._turns: Turns = []
 
-        def recorded(turns: Turns, **options: Any) -> Any:
+        def store_turns(turns: Turns, **options: Any) -> Any:
             self._turns = list(turns)
             return chat_template(turns, **options)
 
@@ -299,32 +298,32 @@ class StudyOfStages(ConfigurableTask):
         options = {"apply_chat_template": apply_chat_template, **kwargs}
         try:
             context: str | list[str] = super().fewshot_context(
-                doc, *args, chat_template=recorded if chat_template else None, **options
+                doc, *args, chat_template=store_turns if chat_template else None, **options
             )
         except ValueError as error:
             if not apply_chat_template:
                 raise
             raise ValueError(
-                f"{self.config.task}: the model's chat template cannot be applied: {error} Leave out "
-                "--apply_chat_template for a base model, which then reads plain text"
+                f"{self.config.task}: the model's chat template cannot be applied: {error} For a base model, leave "
+                "out --apply_chat_template; the prompt is then plain text"
             ) from error
         return context
 
     def construct_requests(self, doc: dict[str, Any], ctx: str | list[str], **kwargs: Any) -> list[Instance]:
-        """Ask for the reply, or for all stages at once."""
+        """Request the only reply, or all stages at once."""
         generation = super().construct_requests(doc, ctx, **kwargs)
         assert isinstance(generation, Instance)
         if self.generates:
             context, settings = generation.args
-            own = sampling_settings(
+            sampling = sampling_settings(
                 self.stages[0],
                 doc["condition"],
                 self.parameters,
                 question_from_metadata(doc).id,
                 repeat=doc.get("repeat", 1),
             )
-            generation.arguments = (context, {**settings, **own})
-            if "seed" in own:
+            generation.arguments = (context, {**settings, **sampling})
+            if "seed" in sampling:
                 generation.request_type = SAMPLES  # type: ignore[assignment]
             return [generation]
         return [
@@ -340,20 +339,22 @@ class StudyOfStages(ConfigurableTask):
         ]
 
     def process_results(self, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
-        """Return the trial for every metric that is configured; none for a lost call, whose reply is None."""
+        """Return the values of all metrics for a document; empty if its call was lost, so that the reply is None."""
         (reply,) = results
         if reply is None:
             return {}
         replies: Replies = (
-            {self.stages[0].name: [ModelReply(reply)]} if self.generates else restored_replies(reply)
+            {self.stages[0].name: [ModelReply(reply)]} if self.generates else replies_from_json(reply)
         )
-        trial = trial_of(self.study, question_from_metadata(doc), doc["condition"], replies, self.parameters)
+        trial = read_trial(
+            self.study, question_from_metadata(doc), doc["condition"], replies, self.parameters
+        )
         return sample_metrics(trial, list(self.aggregation()))
 
 
 @cache
 def warn_once(message: str) -> None:
-    """Warn, but not again for every condition and source of a study."""
+    """Log a warning once, not for every condition and source of a study."""
     _log.warning(message)
 
 

@@ -1,4 +1,4 @@
-"""What the commands share: options, progress, tables and messages in the terminal."""
+"""Shared by the commands: options, progress bars, and tables and messages in the terminal."""
 
 from __future__ import annotations
 
@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from confidence_tasks.report.workers import Advance, Workers
 
 WIDTH = 100
-"""Maximum length of a line that holds no address; a narrower terminal lowers it."""
+"""Maximum length of a line without an address; less in a narrower terminal."""
 
 
-def say(text: str, mark: str = "", colour: str = "yellow", *, indent: str = "", err: bool = True) -> None:
-    """Print a paragraph after a coloured mark; lines break between words, and addresses stay whole."""
+def print_message(
+    text: str, mark: str = "", colour: str = "yellow", *, indent: str = "", err: bool = True
+) -> None:
+    """Print a paragraph after a coloured mark, with line breaks only at spaces, so that addresses stay whole."""
     width = min(WIDTH, get_terminal_size((WIDTH, 30)).columns)
     lines = fill(
         f"{mark}{text}", width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
@@ -47,20 +49,20 @@ Command = Callable[..., Any]
 
 
 def list_option(listing: Callable[[], Mapping[str, str]], help: str) -> Callable[[Command], Command]:
-    """Return what adds ``--list``, which prints what each study offers, and exits."""
+    """Return a decorator that adds ``--list``, which prints the description of each study and exits."""
 
-    def show(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
-        if wanted and not context.resilient_parsing:
-            for name, offer in listing().items():
-                say(f"{name:<10} {offer}", indent=" " * 11, err=False)
+    def show(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+        if value and not context.resilient_parsing:
+            for name, description in listing().items():
+                print_message(f"{name:<10} {description}", indent=" " * 11, err=False)
             context.exit()
 
     return click.option("--list", is_flag=True, is_eager=True, expose_value=False, callback=show, help=help)
 
 
-def _adds(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Return what adds several options, the last of them first in the help."""
-    return lambda command: reduce(lambda made, option: option(made), options, command)
+def _combine(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Return a decorator that adds several options; the help shows the last option first."""
+    return lambda command: reduce(lambda decorated, option: option(decorated), options, command)
 
 
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -70,13 +72,13 @@ WITHIN_0_AND_1 = click.FloatRange(0, 1, min_open=True, max_open=True)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 seed_option = click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all draws."
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed."
 )
 
-settings_options = _adds(
+settings_options = _combine(
     seed_option,
     click.option(
-        "--level", type=WITHIN_0_AND_1, default=0.95, show_default=True, help="Nominal coverage of intervals."
+        "--level", type=WITHIN_0_AND_1, default=0.95, show_default=True, help="Confidence level of intervals."
     ),
     click.option(
         "--resamples",
@@ -84,41 +86,42 @@ settings_options = _adds(
         type=click.IntRange(1),
         default=10_000,
         show_default=True,
-        help="Number of bootstrap resamples, and of permutations.",
+        help="Number of bootstrap resamples and of permutations.",
     ),
 )
-"""How uncertainty is computed: the fields of ``Settings``."""
+"""Options for intervals and tests: the fields of ``Settings``."""
 
-workers_options = _adds(
+workers_options = _combine(
     click.option(
         "--scheduler",
         metavar="ADDRESS",
-        help="Compute on the Dask cluster of this scheduler, such as tcp://10.0.0.5:8786; needs the extra `cluster`.",
+        help="Address of a Dask scheduler on whose cluster to compute, such as tcp://10.0.0.5:8786; needs the extra"
+        " `cluster`.",
     ),
     click.option(
         "--jobs",
         type=click.IntRange(1),
-        help="Number of processes.  [default: one per core; one where there is little to compute]",
+        help="Number of processes.  [default: one per core, or one if there is little to compute]",
     ),
 )
-"""Where work is done."""
+"""Options for parallel computation."""
 
 cache_option = click.option(
     "--no-cache",
     is_flag=True,
     envvar="CONFIDENCE_TASKS_NO_CACHE",
-    help="Compute everything again and cache nothing.  [also: CONFIDENCE_TASKS_NO_CACHE=1]",
+    help="Neither read nor write the cache.  [also: CONFIDENCE_TASKS_NO_CACHE=1]",
 )
 
 
 @contextmanager
-def workers_of(jobs: int | None, scheduler: str | None) -> Iterator[Workers]:
-    """Give the workers that were asked for."""
+def open_workers(jobs: int | None, scheduler: str | None) -> Iterator[Workers]:
+    """Yield the workers of ``--jobs`` or ``--scheduler``."""
     from confidence_tasks.report.workers import WorkersError, cluster, local_workers
 
     if jobs and scheduler:
         raise click.UsageError(
-            "--jobs and --scheduler exclude each other: a cluster says how many workers it has"
+            "--jobs and --scheduler exclude each other: the cluster determines the number of workers"
         )
     try:
         with cluster(scheduler) if scheduler else nullcontext(local_workers(jobs)) as workers:
@@ -127,59 +130,62 @@ def workers_of(jobs: int | None, scheduler: str | None) -> Iterator[Workers]:
         raise click.ClickException(str(error)) from error
 
 
-def cache_of(no_cache: bool) -> Cache | None:
-    """Return the user's cache, whose troubles are said in the terminal; None if it is left out."""
+def open_cache(no_cache: bool) -> Cache | None:
+    """Return the user's cache, which prints its problems in the terminal; None with ``--no-cache``."""
     from confidence_tasks.report.cache import user_cache
 
-    return None if no_cache else user_cache(say)
+    return None if no_cache else user_cache(print_message)
 
 
-def parsed(parse: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Return what reads the value of an option by a function; one of which it raises ValueError is a bad parameter."""
+def parse_with(parse: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Return a click callback that parses the value of an option; ValueError becomes a message about the option."""
 
-    def read_value(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
+    def parse_value(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
         try:
             return None if value is None else parse(value)
         except ValueError as error:
             raise click.BadParameter(str(error)) from error
 
-    return read_value
+    return parse_value
 
 
-def name_values(such_as: str, read: Callable[[str], Any] = str) -> Callable[..., dict[str, Any]]:
-    """Return what reads the values of an option, each a name, an equals sign and what ``read`` takes."""
+def name_value_pairs(expected: str, parse: Callable[[str], Any] = str) -> Callable[..., dict[str, Any]]:
+    """Return a click callback that parses values ``NAME=VALUE``; ``expected`` describes them in the error message."""
 
-    def pairs(texts: tuple[str, ...]) -> dict[str, Any]:
-        found = {}
+    def parse_pairs(texts: tuple[str, ...]) -> dict[str, Any]:
+        values = {}
         for text in texts:
             name, _, value = text.partition("=")
             try:
-                found[name] = read(value)
+                values[name] = parse(value)
             except (ValueError, SyntaxError):
                 value = ""
             if not name or not value:
-                raise ValueError(f"{text!r} is not {such_as}")
-        return found
+                raise ValueError(f"{text!r} is not {expected}")
+        return values
 
-    return parsed(pairs)
+    return parse_with(parse_pairs)
 
 
-def one_of_studies(names: Callable[[], Iterable[str]]) -> Callable[..., str]:
-    """Return what refuses all names but those that a function returns, once the studies are imported: not for help."""
+def study_name(names: Callable[[], Iterable[str]]) -> Callable[..., str]:
+    """Return a click callback that accepts only the names that ``names()`` returns.
 
-    def known(value: str) -> str:
+    ``names`` imports the studies, so it is not called for ``--help``.
+    """
+
+    def check_name(value: str) -> str:
         from confidence_tasks.study.parameter import did_you_mean
 
-        if value not in (every := list(names())):
-            raise ValueError(f"{value!r} is not one of {', '.join(every)}{did_you_mean(value, every)}")
+        if value not in (known := list(names())):
+            raise ValueError(f"{value!r} is not one of {', '.join(known)}{did_you_mean(value, known)}")
         return value
 
-    return parsed(known)
+    return parse_with(check_name)
 
 
 @contextmanager
-def said_of_usage() -> Iterator[None]:
-    """Show a ValueError as a mistake in what was typed."""
+def as_click_error() -> Iterator[None]:
+    """Turn a ValueError into click's UsageError."""
     try:
         yield
     except ValueError as error:
@@ -187,11 +193,11 @@ def said_of_usage() -> Iterator[None]:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Advance]:
-    """Show a bar in a terminal, and give a function that moves it and says what is under way."""
+def progress(description: str) -> Iterator[Advance]:
+    """Show a progress bar in a terminal, and yield a function that updates the bar and the name of the current item."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda done, total, under_way="", /: None
+        yield lambda done, total, current="", /: None
         return
     with Progress(
         SpinnerColumn(),
@@ -199,46 +205,48 @@ def progress(what: str) -> Iterator[Advance]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("{task.fields[under_way]}", markup=False),
+        TextColumn("{task.fields[current]}", markup=False),
         console=console,
         transient=True,
     ) as bar:
-        task = bar.add_task(what, total=None, under_way="")
+        task = bar.add_task(description, total=None, current="")
 
-        def advance(done: int, total: int, under_way: str = "") -> None:
-            bar.update(task, completed=done, total=total, under_way=under_way)
+        def advance(done: int, total: int, current: str = "") -> None:
+            bar.update(task, completed=done, total=total, current=current)
 
         yield advance
 
 
-def read(paths: Sequence[str], workers: Workers | None = None, cache: Cache | None = None) -> Collection:
-    """Read trials under a progress bar, and name what was skipped."""
+def read_trials(
+    paths: Sequence[str], workers: Workers | None = None, cache: Cache | None = None
+) -> Collection:
+    """Read trials with a progress bar, and print the files that were skipped."""
     from confidence_tasks.report.collection import collect
 
     with progress("reading logs") as advance:
-        found = collect(paths, advance, workers, cache)
-    for skipped in found.skipped:
-        say(f" {skipped.path}: {skipped.reason}", "skipped")
-    return found
+        collection = collect(paths, advance, workers, cache)
+    for skipped in collection.skipped:
+        print_message(f" {skipped.path}: {skipped.reason}", "skipped")
+    return collection
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON: NaN as null, and an infinity by the name that pandas and JavaScript read."""
+    """Print a value as JSON, with NaN as null and infinities as "Infinity", which pandas and JavaScript read."""
 
-    def plain(part: Any) -> Any:
+    def to_json(part: Any) -> Any:
         if isinstance(part, float) and not math.isfinite(part):
             return None if math.isnan(part) else "Infinity" if part > 0 else "-Infinity"
         if isinstance(part, Mapping):
-            return {key: plain(each) for key, each in part.items()}
-        return [plain(each) for each in part] if isinstance(part, list | tuple) else part
+            return {key: to_json(each) for key, each in part.items()}
+        return [to_json(each) for each in part] if isinstance(part, list | tuple) else part
 
-    click.echo(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    click.echo(json.dumps(to_json(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def print_table(
     rows: Sequence[Mapping[str, str]], numbers: frozenset[str] = frozenset(), *, err: bool = False
 ) -> None:
-    """Print rows of text as a table; the columns named in ``numbers`` are set flush right."""
+    """Print rows of text as a table; the columns in ``numbers`` are right-aligned."""
     console = Console(stderr=err)
     if not console.is_terminal:
         console.width = WIDTH

@@ -1,4 +1,4 @@
-"""``confidence-tasks compare`` and ``power``: two models paired by question, and how many questions that takes."""
+"""``confidence-tasks compare`` and ``power``: compare two models, and predict the number of questions to do so."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from confidence_tasks.catalogue import power_designs
 from confidence_tasks.report.commands import (
     FILE,
     WITHIN_0_AND_1,
-    cache_of,
+    as_click_error,
     cache_option,
     json_option,
     list_option,
-    name_values,
-    one_of_studies,
-    parsed,
+    name_value_pairs,
+    open_cache,
+    open_workers,
+    parse_with,
     print_json,
+    print_message,
     print_table,
     progress,
-    read,
-    said_of_usage,
-    say,
+    read_trials,
     seed_option,
     settings_options,
-    workers_of,
+    study_name,
 )
 from confidence_tasks.report.labels import (
     group_label,
@@ -55,30 +55,30 @@ if TYPE_CHECKING:
     from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
     from confidence_tasks.study.definition import Study
 
-MOST_SHOWN = 10
-"""Models, conditions and files named in the terminal for each notice."""
+MAX_SHOWN = 10
+"""Maximum number of models, conditions and files that the terminal shows for each notice."""
 
 
 @click.command()
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
-@click.option("--model-a", help="The model of A; needed if A holds several.")
-@click.option("--model-b", help="The model of B; needed if B holds several.")
+@click.option("--model-a", help="Model of A; needed if A has several models.")
+@click.option("--model-b", help="Model of B; needed if B has several models.")
 @click.option(
-    "--measure", "measures", multiple=True, help="Compare this measure; may be given several times."
+    "--measure", "measures", multiple=True, help="Measure to compare; may be repeated.  [default: all]"
 )
 @click.option(
     "--by",
     default="",
     metavar="COLUMN",
-    help="Compare within each value of a column of the trials, such as domain or source.",
+    help="Compare within each value of this column of the trials, such as domain or source.",
 )
 @click.option(
     "--fail-if-worse",
     "margin",
     type=click.FloatRange(0),
     metavar="MARGIN",
-    help="Exit with 1 if B is worse than A by more than MARGIN in any measure and condition: the whole interval lies"
+    help="Exit with 1 if B is worse than A by more than MARGIN in any measure and condition: the whole interval is"
     " beyond the margin, and the corrected p-value is below 1 - level. Choose the measure with --measure.",
 )
 @settings_options
@@ -98,143 +98,153 @@ def compare(
 ) -> None:
     """Compare A with B on the questions that both were asked.
 
-    A and B are logs, sample files, files of trials or folders, as for `report`. Give the same path twice to compare two
-    models in it; tasks that have only one of them are named and skipped. Differences are A minus B, paired by question.
-    Interval and p-value come from one test: where possible, a studentised permutation test that exchanges A and B
-    within questions. p-values are corrected over the conditions of each measure (Holm). A measure uses the replies that
-    have what it needs, as in the report.
+    A and B are Inspect logs, lm-eval sample files, files of trials, or folders of these, as for `report`. To compare
+    two models in one path, give the path twice; tasks with only one of the models are skipped. Differences are A minus
+    B, paired by question. The interval and the p-value come from the same test: where possible, a studentised
+    permutation test that exchanges A and B within questions. p-values are corrected over the conditions of each measure
+    (Holm). As in the report, each measure uses the replies that have the columns it needs.
 
-    Above each table are the warnings of the report's checks on these trials, and every setting in which A and B
-    differ. Questions with the same id and different texts are named and left out.
+    Above each table are the warnings of the report's checks, and all settings in which A and B differ. Questions with
+    the same id and different texts are left out, with a warning.
 
-    Exits with 1 if A and B have no question in common, and with --fail-if-worse if B is worse.
+    Exits with 1 if A and B have no question in common, or with --fail-if-worse if B is worse.
     """
     from confidence_tasks.report.compare import cautions, model_pairs
-    from confidence_tasks.report.compare import compare as compared
+    from confidence_tasks.report.compare import compare as compare_models
     from confidence_tasks.report.estimates import Settings
     from confidence_tasks.report.task_trials import group_by_task
 
-    settings, cache = Settings(**uncertainty), cache_of(no_cache)
-    with workers_of(None, None) as workers:
-        by_path = {path: read([path], workers, cache) for path in dict.fromkeys((first, second))}
+    settings, cache = Settings(**uncertainty), open_cache(no_cache)
+    with open_workers(None, None) as workers:
+        by_path = {path: read_trials([path], workers, cache) for path in dict.fromkeys((first, second))}
         collections = [by_path[path] for path in (first, second)]
-        ours, theirs = (group_by_task(collection.files) for collection in collections)
-        with said_of_usage():
-            pairs, unpaired = model_pairs(ours, theirs, (model_a, model_b))
-        found: list[Comparison] = []
-        doubts: dict[str, list[Notice]] = {}
+        first_tasks, second_tasks = (group_by_task(collection.files) for collection in collections)
+        with as_click_error():
+            pairs, unpaired = model_pairs(first_tasks, second_tasks, (model_a, model_b))
+        comparisons: list[Comparison] = []
+        notices: dict[str, list[Notice]] = {}
         with progress("comparing") as advance:
             for done, (task_trials, a, b) in enumerate(pairs, start=1):
-                with said_of_usage():
-                    found += compared(
+                with as_click_error():
+                    comparisons += compare_models(
                         a, b, task_trials, measures or None, settings, by, workers=workers, cache=cache
                     )
-                doubts[task_trials.task] = cautions(a, b, task_trials, settings, cache)
+                notices[task_trials.task] = cautions(a, b, task_trials, settings, cache)
                 advance(done, len(pairs))
-    left_out = [(file.path, file.reason) for collection in collections for file in collection.skipped]
-    left_out += unpaired.items()
     if as_json:
-        notices = [
-            {"task": task, **dataclasses.asdict(notice)} for task, its in doubts.items() for notice in its
-        ]
-        skipped = [{"what": what, "reason": reason} for what, reason in left_out]
-        print_json({"comparisons": [_record(each) for each in found], "notices": notices, "skipped": skipped})
+        skipped = [(file.path, file.reason) for collection in collections for file in collection.skipped]
+        print_json(
+            {
+                "comparisons": [_comparison_record(each) for each in comparisons],
+                "notices": [
+                    {"task": task, **dataclasses.asdict(notice)}
+                    for task, task_notices in notices.items()
+                    for notice in task_notices
+                ],
+                "skipped": [
+                    {"what": what, "reason": reason} for what, reason in (*skipped, *unpaired.items())
+                ],
+            }
+        )
     else:
         for task_trials, a, b in pairs:
-            its = [each for each in found if each.task == task_trials.task]
-            _print(task_trials, a, b, its, doubts[task_trials.task])
-        _print_footer(found)
+            task_comparisons = [each for each in comparisons if each.task == task_trials.task]
+            _print_task(task_trials, a, b, task_comparisons, notices[task_trials.task])
+        _print_footer(comparisons)
     for task, reason in unpaired.items():
-        say(f" {task}: {reason}", "skipped")
-    if not found:
-        say("there is no question that both were asked under the same condition of the same task")
+        print_message(f" {task}: {reason}", "skipped")
+    if not comparisons:
+        print_message("A and B have no question in common under the same condition of the same task")
         raise SystemExit(1)
     if margin is not None:
-        _fail_if_worse(found, {task.task: task.study for task, _, _ in pairs}, margin)
+        _fail_if_worse(comparisons, {task.task: task.study for task, _, _ in pairs}, margin)
 
 
-def _fail_if_worse(found: Sequence[Comparison], studies: Mapping[str, Study], margin: float) -> None:
-    """Name what is worse in B by more than the margin, and exit with 1 if there is anything."""
+def _fail_if_worse(comparisons: Sequence[Comparison], studies: Mapping[str, Study], margin: float) -> None:
+    """Print the comparisons in which B is worse by more than the margin, and exit with 1 if there are any."""
     from confidence_tasks.report.compare import credibly_worse
 
-    worse = [each for each in found if credibly_worse(each, studies[each.task], margin)]
+    worse = [each for each in comparisons if credibly_worse(each, studies[each.task], margin)]
     for each in worse:
-        say(f"B is worse by more than {margin:g} in {each.measure} ({each.task}, {each.condition})")
+        print_message(f"B is worse by more than {margin:g} in {each.measure} ({each.task}, {each.condition})")
     if worse:
         raise SystemExit(1)
 
 
-def _record(each: Comparison) -> dict[str, Any]:
-    named = ("study", "task", "condition", "measure", "first", "second")
-    told = (*named, "p_value", "p_adjusted", "p_exchange", "n_questions")
-    record: dict[str, Any] = {name: getattr(each, name) for name in told}
+def _comparison_record(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison for JSON."""
+    names = ("study", "task", "condition", "measure", "first", "second")
+    statistics = ("p_value", "p_adjusted", "p_exchange", "n_questions")
+    record: dict[str, Any] = {name: getattr(comparison, name) for name in (*names, *statistics)}
     for name, interval in (
-        ("first_value", each.first_interval),
-        ("second_value", each.second_interval),
-        ("difference", each.difference),
+        ("first_value", comparison.first_interval),
+        ("second_value", comparison.second_interval),
+        ("difference", comparison.difference),
     ):
         record |= {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}
         record[f"{name}_reason"] = why_missing(interval)
     return record
 
 
-def _print(
+def _print_task(
     task_trials: TaskTrials,
     a: ModelTrials,
     b: ModelTrials,
-    found: Sequence[Comparison],
-    raised: Sequence[Notice],
+    comparisons: Sequence[Comparison],
+    notices: Sequence[Notice],
 ) -> None:
-    """Print what calls the table of a task into question, and the table."""
+    """Print the notices and the table of a task."""
     click.echo(f"{click.style(task_trials.task, bold=True)}\nA  {a.label}\nB  {b.label}")
-    for notice in raised:
-        say(f": {notice.title}. {notice.meaning}", notice.severity, err=False)
-        for where in notice.where[:MOST_SHOWN]:
-            say(f"    {where}", indent="    ", err=False)
-        if len(notice.where) > MOST_SHOWN:
-            click.echo(f"    and {len(notice.where) - MOST_SHOWN} more, which --json names")
-    if found:
-        print_table([_row(each) for each in found], frozenset({"A", "B", "A − B", "p", "exch. p", "n"}))
+    for notice in notices:
+        print_message(f": {notice.title}. {notice.meaning}", notice.severity, err=False)
+        for where in notice.where[:MAX_SHOWN]:
+            print_message(f"    {where}", indent="    ", err=False)
+        if len(notice.where) > MAX_SHOWN:
+            click.echo(f"    and {len(notice.where) - MAX_SHOWN} more (see --json)")
+    if comparisons:
+        rows = [_comparison_row(each) for each in comparisons]
+        print_table(rows, frozenset({"A", "B", "A − B", "p", "exch. p", "n"}))
 
 
-def _print_footer(found: Sequence[Comparison]) -> None:
-    """Say what the columns of the tables mean."""
-    if found:
-        say(
-            "p is corrected over the conditions within each measure (Holm), not over measures; exch. p is of the "
-            "papers' test, not corrected; n is questions; * p < .05",
+def _print_footer(comparisons: Sequence[Comparison]) -> None:
+    """Print the meaning of the tables' columns."""
+    if comparisons:
+        print_message(
+            "p: corrected over the conditions of each measure (Holm), but not over measures; exch. p: the papers' "
+            "exchange test, not corrected; n: number of questions; *: p < .05",
             err=False,
         )
-    if any(math.isnan(each.p_value) and not math.isnan(each.difference.low) for each in found):
-        click.echo("no p where a measure rests on a fit that cannot be made anew for every resample")
+    if any(math.isnan(each.p_value) and not math.isnan(each.difference.low) for each in comparisons):
+        click.echo("no p: the measure needs a model fit that cannot be repeated for every resample")
 
 
-def _row(each: Comparison) -> dict[str, str]:
-    interval = limits(each.difference, 3) or why_missing(each.difference).removeprefix("no interval: ")
+def _comparison_row(comparison: Comparison) -> dict[str, str]:
+    difference = comparison.difference
+    interval = limits(difference, 3) or why_missing(difference).removeprefix("no interval: ")
     return {
-        "condition": each.condition,
-        "measure": measure_label(each.measure),
-        "A": number(each.first_interval.estimate, 3),
-        "B": number(each.second_interval.estimate, 3),
-        "A − B": f"{signed(each.difference.estimate, 3)} {interval}",
-        "p": p_value(each.p_adjusted) + (" *" if each.p_adjusted < 0.05 else "  "),
-        "exch. p": p_value(each.p_exchange),
-        "n": f"{each.n_questions:,}",
+        "condition": comparison.condition,
+        "measure": measure_label(comparison.measure),
+        "A": number(comparison.first_interval.estimate, 3),
+        "B": number(comparison.second_interval.estimate, 3),
+        "A − B": f"{signed(difference.estimate, 3)} {interval}",
+        "p": p_value(comparison.p_adjusted) + (" *" if comparison.p_adjusted < 0.05 else "  "),
+        "exch. p": p_value(comparison.p_exchange),
+        "n": f"{comparison.n_questions:,}",
     }
 
 
-# How many questions that takes ---------------------------------------------------------------------------------------
+# Power ----------------------------------------------------------------------------------------------------------------
 
 
-def _listing() -> dict[str, str]:
-    """Return the measures that can be planned for, by study."""
+def _list_measures() -> dict[str, str]:
+    """Return the measures of each study that `power` supports."""
     return {
         name: f"{', '.join(design.measures)} (under {group_label(design.condition)})"
         for name, design in power_designs().items()
     }
 
 
-def _sizes(value: str) -> list[int]:
+def _parse_sizes(value: str) -> list[int]:
     try:
         return [int(part) for part in value.split(",")]
     except ValueError:
@@ -249,49 +259,47 @@ Examples:
   confidence-tasks power fermieval --measure coverage --effect 0.1 --condition p=0.8 --n 100,300
   confidence-tasks power riskeval --effect 0.02 -M risk_sensitivity=0.5 --csv out.csv"""
 )
-@click.argument("study", callback=one_of_studies(power_designs))
-@list_option(_listing, "List the studies, and the measures of each.")
-@click.option(
-    "--effect", type=float, required=True, help="Difference to detect: A minus B, as `compare` subtracts."
-)
-@click.option("--measure", help="Measure that differs.  [default: the first of the study's measures]")
+@click.argument("study", callback=study_name(power_designs))
+@list_option(_list_measures, "List the studies and their measures.")
+@click.option("--effect", type=float, required=True, help="Difference to detect: A minus B, as in `compare`.")
+@click.option("--measure", help="Measure that differs.  [default: the study's first measure]")
 @click.option(
     "--n",
     "sizes",
-    callback=parsed(_sizes),
-    show_default="50 and its doubles up to 6400",
+    callback=parse_with(_parse_sizes),
+    show_default="50, 100, 200, ..., 6400",
     help="Numbers of questions to try, such as 100,200,300.",
 )
-@click.option("--condition", default="", help="Condition that both are asked under, such as 0-20 or p=0.8.")
+@click.option("--condition", default="", help="Condition under which both are asked, such as 0-20 or p=0.8.")
 @click.option(
     "--profile",
     type=click.Choice(list(PROFILES)),
     default="ideal",
     show_default=True,
     metavar="NAME",
-    help=f"Simulated subject A: {', '.join(PROFILES)}. B is the same subject, but for the effect.",
+    help=f"Simulated subject A: {', '.join(PROFILES)}. B differs from A only by the effect.",
 )
 @click.option(
     "-M",
     "parameters",
     multiple=True,
-    callback=name_values("KEY=NUMBER, such as d_prime=1.2", literal_eval),
+    callback=name_value_pairs("KEY=NUMBER, such as d_prime=1.2", literal_eval),
     metavar="KEY=VALUE",
-    help="Change a parameter of A, such as d_prime=1.2; may be given several times.",
+    help="Change a parameter of A, such as d_prime=1.2; may be repeated.",
 )
 @click.option(
     "--correlation",
     type=click.FloatRange(0, 1),
     default=0.0,
     show_default=True,
-    help="How alike questions affect A and B: 0 for unrelated models, 1 for one model asked twice.",
+    help="Correlation of A and B over questions: 0 for unrelated models, 1 for one model asked twice.",
 )
 @click.option(
     "--alpha",
     type=WITHIN_0_AND_1,
     default=0.05,
     show_default=True,
-    help="Size of the test. Divide it by the number of conditions if these are to be corrected for.",
+    help="Significance level. Divide it by the number of conditions to allow for the correction over conditions.",
 )
 @click.option("--target", type=WITHIN_0_AND_1, default=0.8, show_default=True, help="Power to reach.")
 @click.option(
@@ -303,8 +311,8 @@ Examples:
     help="Simulated studies for each number of questions.",
 )
 @seed_option
-@click.option("--csv", "table", type=FILE, help="Also write the curve here, as CSV.")
-@click.option("--figure", type=FILE, help="Also draw the curve here, as SVG.")
+@click.option("--csv", "table", type=FILE, help="Also write the power curve to this CSV file.")
+@click.option("--figure", type=FILE, help="Also draw the power curve in this SVG file.")
 @json_option
 def power(
     study: str,
@@ -316,17 +324,17 @@ def power(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Predict how many questions a study needs, by simulation.
+    """Predict by simulation how many questions a study needs.
 
     Two simulated subjects, A and B, answer the same questions of STUDY. B differs from A in one parameter, which is set
-    so that the measure differs by EFFECT. Many studies are drawn from their replies, and each is tested as `compare`
-    tests it. The power is the proportion of studies in which the test finds the difference. Only questions that both
-    answer readably count: plan for more if replies may be unreadable. No model and no network are needed.
+    so that the measure differs by EFFECT. Many studies are simulated from their replies and tested as in `compare`. The
+    power is the proportion of studies in which the test detects the difference. The numbers count questions that both
+    answer in readable form: plan for more if some replies may be unreadable. No model and no network are needed.
     """
     from confidence_tasks.report.figures import figure_svg
     from confidence_tasks.report.power import QUESTIONS, power_curve
 
-    with said_of_usage(), progress("simulating studies") as advance:
+    with as_click_error(), progress("simulating studies") as advance:
         measure = measure or next(iter(power_designs()[study].measures))
         curve = power_curve(study, measure, effect, n=sizes or QUESTIONS, advance=advance, **options)
     if table is not None:
@@ -334,10 +342,10 @@ def power(
     if figure is not None:
         write_atomically(figure, figure_svg(_curve_figure(curve)).encode())
     if as_json:
-        facts = ("study", "measure", "condition", "effect", "alpha", "target", "n_studies")
+        names = ("study", "measure", "condition", "effect", "alpha", "target", "n_studies")
         print_json(
             {
-                **{name: getattr(curve, name) for name in facts},
+                **{name: getattr(curve, name) for name in names},
                 "pair": dataclasses.asdict(curve.pair),
                 "curve": _curve_frame(curve).to_dict("records"),
                 "needed": curve.needed,
@@ -354,34 +362,36 @@ def _curve_frame(curve: PowerCurve) -> pd.DataFrame:
 
 
 def _print_curve(curve: PowerCurve) -> None:
-    """Print who is compared, the curve, and the answer."""
+    """Print the two subjects, the power curve and the required number of questions."""
     pair = curve.pair
     click.echo(
         f"{measure_label(curve.measure)}, {group_label(curve.condition)}: A {number(pair.first_measure, 3)}, "
         f"B {number(pair.second_measure, 3)} ({pair.parameter} {pair.first:g} and {pair.second:.3g})"
     )
     rows = [
-        {"questions": f"{n:,}", "power": f"{share:.0%}", "95% interval": f"{low:.0%} to {high:.0%}"}
-        for n, share, low, high in zip(curve.n, curve.power, curve.low, curve.high, strict=True)
+        {"questions": f"{n:,}", "power": f"{power:.0%}", "95% interval": f"{low:.0%} to {high:.0%}"}
+        for n, power, low, high in zip(curve.n, curve.power, curve.low, curve.high, strict=True)
     ]
     print_table(rows, frozenset({"questions", "power"}))
-    say(_answer(curve), err=False)
-    most = float(curve.withheld.max())
-    if most > 0.02:
-        say(
-            f"In up to {most:.0%} of these studies compare withholds the difference, because too few trials would"
-            " decide it: these count as not found.",
+    print_message(_describe_curve(curve), err=False)
+    withheld = float(curve.withheld.max())
+    if withheld > 0.02:
+        print_message(
+            f"In up to {withheld:.0%} of these studies, compare withholds the difference because it depends on too few"
+            " trials; these studies count as not detecting the difference.",
             err=False,
         )
 
 
-def _answer(curve: PowerCurve) -> str:
-    what = f"a difference of {signed(curve.effect, 3)} with {curve.target:.0%} power at alpha {curve.alpha:g}"
+def _describe_curve(curve: PowerCurve) -> str:
+    effect = (
+        f"a difference of {signed(curve.effect, 3)} with {curve.target:.0%} power at alpha {curve.alpha:g}"
+    )
     if math.isinf(curve.needed):
-        return f"More than {curve.n[-1]:,} questions are needed to find {what}."
+        return f"More than {curve.n[-1]:,} questions are needed to detect {effect}."
     if math.isnan(curve.needed):
-        return f"No more than {curve.n[0]:,} questions are needed to find {what}."
-    return f"About {curve.needed:,.0f} questions are needed to find {what}."
+        return f"No more than {curve.n[0]:,} questions are needed to detect {effect}."
+    return f"About {curve.needed:,.0f} questions are needed to detect {effect}."
 
 
 def _curve_figure(curve: PowerCurve) -> Figure:
@@ -398,4 +408,4 @@ def _curve_figure(curve: PowerCurve) -> Figure:
         panels.trends(axes, labels=labels, lines=[line], x="questions", y="power")
 
     title = f"{measure_label(curve.measure)}: {signed(curve.effect, 3)}"
-    return Figure("power", "Power", _answer(curve), (("", (Panel(title, draw),)),), size=(4.2, 2.8))
+    return Figure("power", "Power", _describe_curve(curve), (("", (Panel(title, draw),)),), size=(4.2, 2.8))

@@ -17,17 +17,17 @@ import click
 from confidence_tasks.report.commands import (
     FILE,
     FOLDER,
-    cache_of,
     cache_option,
     json_option,
-    parsed,
+    open_cache,
+    open_workers,
+    parse_with,
     print_json,
+    print_message,
     print_table,
     progress,
-    read,
-    say,
+    read_trials,
     settings_options,
-    workers_of,
     workers_options,
 )
 from confidence_tasks.report.labels import (
@@ -93,7 +93,7 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     "--viewer",
     default=VIEWER,
     show_default=True,
-    callback=parsed(_web_address),
+    callback=parse_with(_web_address),
     help="Address of `inspect view`, for links to samples.",
 )
 @click.option(
@@ -101,7 +101,9 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     "groups",
     multiple=True,
     metavar="NAME=MODEL,...",
-    callback=parsed(lambda texts: import_module("confidence_tasks.report.task_trials").parse_groups(texts)),
+    callback=parse_with(
+        lambda texts: import_module("confidence_tasks.report.task_trials").parse_groups(texts)
+    ),
     help="A named group of models, such as reasoning=openai/o3,deepseek-r1: the tables of LifeEval and of its question"
     " sets have its means. May be repeated.",
 )
@@ -110,7 +112,9 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     "requirements",
     multiple=True,
     metavar="REQUIREMENT",
-    callback=parsed(lambda texts: import_module("confidence_tasks.report.checks").parse_requirements(texts)),
+    callback=parse_with(
+        lambda texts: import_module("confidence_tasks.report.checks").parse_requirements(texts)
+    ),
     help="Exit with 1 unless the whole interval of a measure meets a bound, such as 'ece<0.1' or 'auroc/0-20>0.7'. May"
     " be repeated.",
 )
@@ -154,9 +158,9 @@ def report(
     from confidence_tasks.report.estimates import Settings
     from confidence_tasks.report.write import report_of
 
-    cache = cache_of(no_cache)
-    with workers_of(jobs, scheduler) as workers:
-        collection = read(paths, workers, cache)
+    cache = open_cache(no_cache)
+    with open_workers(jobs, scheduler) as workers:
+        collection = read_trials(paths, workers, cache)
         _check_groups(groups, collection)
         with progress("computing models") as advance:
             made = report_of(
@@ -184,7 +188,7 @@ def report(
         print_headlines(made.results)
         click.echo(output)
     if not (found_any or made.lost):
-        say(", and no page is written", "no trials were found", "red")
+        print_message(", and no page is written", "no trials were found", "red")
         raise SystemExit(1)
     if _failings(judged, made):
         raise SystemExit(1)
@@ -193,9 +197,9 @@ def report(
 def _failings(judged: Sequence[Mapping[str, str]], made: Report) -> int:
     """Say how each requirement was met, and which files' models could not be computed; return how many failed."""
     for each in judged:
-        say("{outcome:<9}  {requirement}: {found} ({where})".format_map(each))
+        print_message("{outcome:<9}  {requirement}: {found} ({where})".format_map(each))
     for lost in made.lost:
-        say(f" {lost.path}: {lost.reason}", "left out", "red")
+        print_message(f" {lost.path}: {lost.reason}", "left out", "red")
     return len(made.lost) + sum(each["outcome"] != "met" for each in judged)
 
 
@@ -212,7 +216,7 @@ def _write_files(made: Report, tables: Path | None, figures: Path | None, paper:
         write_paper(made.papers, paper)
         its_items = [item for _, items in made.papers for item in items]
         n_filled = sum(item.is_filled for item in its_items)
-        say(
+        print_message(
             f"{n_filled} of {len(its_items)} tables and figures of the papers; paper.tex says what the others lack"
         )
 
@@ -289,7 +293,7 @@ def print_headlines(every: Iterable[TaskResults]) -> None:
             shown = [results.reference, *results.conditions]
             known = ((label, true_values(results, model, label)) for label in shown)
             condition, truth = next((each for each in known if each[1]), (results.reference, {}))
-            say(", ".join((results.task_trials.task, model.label, group_label(condition))))
+            print_message(", ".join((results.task_trials.task, model.label, group_label(condition))))
             rows = []
             for name in (measure.name for measure in results.headline):
                 if entry := results.estimate(model.label, condition, name):

@@ -18,13 +18,13 @@ from confidence_tasks.report.commands import (
     FOLDER,
     json_option,
     list_option,
-    name_values,
-    one_of_studies,
+    name_value_pairs,
+    open_workers,
     print_json,
+    print_message,
     print_table,
     progress,
-    say,
-    workers_of,
+    study_name,
     workers_options,
 )
 from confidence_tasks.report.labels import measure_label, number
@@ -68,7 +68,7 @@ Examples:
     "--study",
     required=True,
     metavar="STUDY",
-    callback=one_of_studies(reply_forms),
+    callback=study_name(reply_forms),
     help="The study whose prompts were answered.",
 )
 @list_option(_listing, "List the studies, and the fields that a row has for each.")
@@ -82,7 +82,7 @@ Examples:
     "fields",
     multiple=True,
     metavar="NAME=VALUE",
-    callback=name_values("a name and a value, such as level=0.99"),
+    callback=name_value_pairs("a name and a value, such as level=0.99"),
     help="A field for rows that lack it; may be repeated.",
 )
 @click.option(
@@ -173,7 +173,7 @@ def rescore(
     from confidence_tasks.report.collection import LOG_SUFFIXES, files_under, why_nothing
 
     for empty in (log for log in logs if not files_under(log)):
-        say(f" {empty}: {why_nothing(empty)}", "skipped")
+        print_message(f" {empty}: {why_nothing(empty)}", "skipped")
     found = (path for log in logs for path in files_under(log) if path.endswith(LOG_SUFFIXES))
     paths = {_address(path): path for path in found}
     targets = _targets(paths, output) if output is not None else {path: path for path in paths.values()}
@@ -189,7 +189,7 @@ def rescore(
     else:
         _print_outcomes(outcomes)
     if not outcomes:
-        say("no logs were found")
+        print_message("no logs were found")
     if not outcomes or any(outcome.error for outcome in outcomes):
         raise SystemExit(1)
 
@@ -226,7 +226,7 @@ def _rescore_each(work: Sequence[Job], jobs: int | None, scheduler: str | None) 
     from confidence_tasks.report.workers import Lost
 
     outcomes: dict[int, Outcome] = {}
-    with workers_of(jobs, scheduler) as workers, progress("rescoring") as advance:
+    with open_workers(jobs, scheduler) as workers, progress("rescoring") as advance:
         chosen = workers.if_worth(is_much([path for path, _ in work]))
         for number, found in chosen.run(_rescore, work, advance):
             path, _ = work[number]
