@@ -17,7 +17,7 @@ from confidence_tasks.cli import main
 from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.studies.signals import STUDY
-from confidence_tasks.studies.signals.replies import SIGNALS
+from confidence_tasks.studies.signals.trials import SIGNALS
 
 EVERY = list(SIGNALS)
 
@@ -241,7 +241,7 @@ def test_the_report_links_disagreements_names_points_and_counts_what_is_missing(
     )
     assert done.exit_code == 0, done.output
     text = page.read_text()
-    assert "Where signals disagree most" in text
+    assert "Largest disagreements between signals" in text
     assert "All signals together" in text
     assert "no &lt;b&gt;log" in text
     assert "<b>log" not in text
@@ -256,7 +256,7 @@ def test_the_report_of_a_log_links_to_its_samples(tmp_path):
         main, ["report", str(example), "-o", str(page), "--resamples", "50", "--viewer", "http://v"]
     )
     assert done.exit_code == 0, done.output
-    table = page.read_text().partition("Where signals disagree most")[2].partition("</table>")[0]
+    table = page.read_text().partition("Largest disagreements between signals")[2].partition("</table>")[0]
     links = re.findall(r'<a href="([^"]+)">([^<]+)</a>', table)
     assert links
     for address, question in links:

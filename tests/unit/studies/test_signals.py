@@ -12,6 +12,7 @@ from confidence_tasks.simulation.reply import StageRequest, call_seed
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.signals import STUDY
 from confidence_tasks.studies.signals.reader import (
+    EXPRESSIONS,
     judge_prompts,
     matches,
     read_answer_reply,
@@ -23,9 +24,7 @@ from confidence_tasks.studies.signals.reader import (
 )
 from confidence_tasks.studies.signals.replies import (
     DEFAULT,
-    EXPRESSIONS,
     NOISE,
-    SIGNALS,
     answer_prompt,
     belief,
     chosen_signals,
@@ -34,7 +33,7 @@ from confidence_tasks.studies.signals.replies import (
     signal_stages,
     true_auroc,
 )
-from confidence_tasks.studies.signals.trials import MEASURES, POOLED, read_signal, signal_table
+from confidence_tasks.studies.signals.trials import MEASURES, POOLED, SIGNALS, read_signal, signal_table
 from confidence_tasks.study import ModelReply, Question, Token
 from confidence_tasks.study.measures import columns
 
@@ -327,8 +326,8 @@ def test_a_letter_s_answer_may_stand_as_its_option():
 
 def test_every_expression_reads_as_itself_and_its_number():
     for name, value in EXPRESSIONS.items():
-        assert read_expression(f"{name.upper()}.", EXPRESSIONS) == value
-    assert math.isnan(read_expression("", EXPRESSIONS))
+        assert read_expression(f"{name.upper()}.") == value
+    assert math.isnan(read_expression(""))
 
 
 def test_percentages_and_guesses_that_are_none():
@@ -483,9 +482,9 @@ def test_the_recalibrated_error_lies_in_its_interval(trials, condition):
 
 def test_the_combination_knows_at_least_what_the_best_signal_knows(trials):
     table = signal_table(columns(trials))
-    assert table.evidence.shape == (300, len(SIGNALS))
+    assert table.regressors.shape == (300, len(SIGNALS))
     value = {measure.name: measure.compute(columns(trials), None) for measure in POOLED}
-    singles = [roc_auc_score(table.correct, column) for column in table.evidence.T]
+    singles = [roc_auc_score(table.correct, column) for column in table.regressors.T]
     assert value["gain_combined"] == pytest.approx(value["auroc_combined"] - max(singles))
     assert value["gain_combined"] > -0.05
     # five independent views of the evidence know more than the best of them

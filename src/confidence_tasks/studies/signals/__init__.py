@@ -1,4 +1,4 @@
-"""Signals of confidence: one answer, every way of asking how sure, and what each is worth at its price."""
+"""Confidence signals: the discrimination, calibration and cost of thirteen signals of confidence in one answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STUDY = Study(
     module=__name__,
     stages=replies.signal_stages,
     questions=replies.signal_questions,
-    conditions=tuple(replies.SIGNALS),
+    conditions=tuple(trials.SIGNALS),
     select_conditions=replies.chosen_signals,
     read=trials.read_signal,
     parameters=(

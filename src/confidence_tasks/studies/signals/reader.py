@@ -1,14 +1,14 @@
-"""Reading the replies of the signal study, and whether two answers mean the same.
+"""Readers of the signal study's replies, and rules of equal meaning.
 
-A reply holds an answer, a percentage, an expression, guesses, or True. Answers are compared by the grader of their
-kind, by a judge, or by a model of entailment.
+A reply states an answer, a percentage, an expression, guesses, or True or False. The grader, a judge, or a model of
+entailment decides whether two answers mean the same.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -29,22 +29,19 @@ if TYPE_CHECKING:
 
 
 SPAN = 2_000
-"""Maximum number of characters that are read of a short reply."""
+"""Maximum number of characters of a short reply that are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerReply(Reading):
-    """An answer with the percentage stated beside it.
-
-    ``reply[begin:end]`` is the answer as it stands in the reply, empty where it is not found.
-    """
+    """An answer with the confidence stated beside it; ``reply[begin:end]`` is the answer as written, or empty."""
 
     begin: int = 0
     end: int = 0
 
 
 def read_answer_reply(reply: str, question: Question) -> AnswerReply:
-    r"""Read an answer and a confidence; any text in, a reading out.
+    r"""Read an answer and a confidence; it never raises.
 
     Examples
     --------
@@ -68,9 +65,9 @@ _AROUND = " \t\r\"'`*_“”‘’«»"
 
 
 def answer_span(reply: str, answer: str, option: str = "") -> tuple[int, int]:
-    r"""Return where a reply states its answer: behind the last label, else where the answer or its option stands.
+    r"""Return the span of the answer in a reply: after the last label, or the last mention of the option or answer.
 
-    ``answer`` is as read, ``option`` the text of the option where the answer is the letter of one.
+    ``answer`` is the answer as read, and ``option`` is the text of the option if the answer is a letter.
 
     Examples
     --------
@@ -86,39 +83,63 @@ def answer_span(reply: str, answer: str, option: str = "") -> tuple[int, int]:
         if begin < end:
             return begin, end
     for stated in filter(None, (option, answer)):
-        if found := list(re.finditer(rf"(?<!\w){re.escape(stated)}(?!\w)", text, re.IGNORECASE)):
-            return found[-1].span()
+        if mentions := list(re.finditer(rf"(?<!\w){re.escape(stated)}(?!\w)", text, re.IGNORECASE)):
+            return mentions[-1].span()
     return 0, 0
 
 
 def read_percent(reply: str) -> float:
-    """Read a reply that is a percentage, as a probability; NaN where it is none or lies outside 0 to 100.
+    """Read a percentage as a probability; NaN if the reply is no percentage from 0 to 100.
 
     Examples
     --------
     >>> read_percent("85%"), read_percent("Confidence: 40"), read_percent("120"), read_percent("very")
     (0.85, 0.4, nan, nan)
     """
-    said = strip_thoughts(truncate_reply(reply)).strip()[:SPAN]
-    said = re.sub(r"\A[^\w\n]{0,8}confidence[^\w\n]{0,4}[:=]\s*", "", said, flags=re.IGNORECASE)
-    value = read_confidence(said.rstrip("."), PERCENT).raw
+    text = strip_thoughts(truncate_reply(reply)).strip()[:SPAN]
+    text = re.sub(r"\A[^\w\n]{0,8}confidence[^\w\n]{0,4}[:=]\s*", "", text, flags=re.IGNORECASE)
+    value = read_confidence(text.rstrip("."), PERCENT).raw
     return value / 100 if 0 <= value <= 100 else math.nan
 
 
-def read_expression(reply: str, expressions: Mapping[str, float]) -> float:
-    """Read the one expression that a reply names; NaN where it names none or several of different likelihood.
+EXPRESSIONS: Mapping[str, float] = {
+    "Almost certain": 0.95,
+    "Highly likely": 0.90,
+    "Very good chance": 0.80,
+    "We believe": 0.75,
+    "Probable": 0.70,
+    "Likely": 0.70,
+    "Better than even": 0.60,
+    "About even": 0.50,
+    "Probably not": 0.25,
+    "We doubt": 0.20,
+    "Unlikely": 0.20,
+    "Little chance": 0.10,
+    "Chances are slight": 0.10,
+    "Improbable": 0.10,
+    "Highly unlikely": 0.05,
+    "Almost no chance": 0.02,
+}
+"""Probability of each expression: the medians of a survey (Fagen-Ulmschneider 2019, Perception of probability words).
+
+Tian et al. (2023) use the same survey. ``Probably`` is left out, because it has the median of ``probable``.
+"""
+
+_EXPRESSION_VALUES = {name.casefold(): value for name, value in EXPRESSIONS.items()}
+_EXPRESSION = re.compile(rf"\b(?:{'|'.join(sorted(_EXPRESSION_VALUES, key=len, reverse=True))})\b")
+
+
+def read_expression(reply: str) -> float:
+    """Read the probability of the expression in a reply; NaN without one, or with several of different probability.
 
     Examples
     --------
-    >>> listed = {"Likely": 0.7, "Unlikely": 0.2, "Highly unlikely": 0.05}
-    >>> [read_expression(text, listed) for text in ("Highly unlikely.", "likely", "Likely or unlikely", "Yes")]
+    >>> [read_expression(text) for text in ("Highly unlikely.", "likely", "Likely or unlikely", "Yes")]
     [0.05, 0.7, nan, nan]
     """
-    said = strip_thoughts(truncate_reply(reply))[:SPAN].casefold()
-    by_name = {name.casefold(): value for name, value in expressions.items()}
-    longest_first = "|".join(sorted(map(re.escape, by_name), key=len, reverse=True))
-    named = {by_name[match] for match in re.findall(rf"\b(?:{longest_first})\b", said)}
-    return named.pop() if len(named) == 1 else math.nan
+    text = strip_thoughts(truncate_reply(reply))[:SPAN].casefold()
+    values = {_EXPRESSION_VALUES[match] for match in _EXPRESSION.findall(text)}
+    return values.pop() if len(values) == 1 else math.nan
 
 
 _GUESS = re.compile(
@@ -130,7 +151,7 @@ _GUESS = re.compile(
 def read_guesses(reply: str, question: Question) -> list[tuple[str, float]]:
     r"""Read numbered guesses with their probabilities, in the order of their numbers.
 
-    A guess that cannot be read, or has no probability, is left out; of a number that comes twice, the first counts.
+    A guess that cannot be read or has no probability is left out. If a number occurs twice, the first guess counts.
 
     Examples
     --------
@@ -145,19 +166,21 @@ def read_guesses(reply: str, question: Question) -> list[tuple[str, float]]:
             answers.setdefault(int(number), read_answer(value, question.kind, question.choices).text)
         else:
             probabilities.setdefault(int(number), read_percent(value))
-    found = [(answers[number], probabilities.get(number, math.nan)) for number in sorted(answers)]
-    return [(answer, probability) for answer, probability in found if answer and not math.isnan(probability)]
+    guesses = [(answers[number], probabilities.get(number, math.nan)) for number in sorted(answers)]
+    return [
+        (answer, probability) for answer, probability in guesses if answer and not math.isnan(probability)
+    ]
 
 
 TRUE_FALSE: Mapping[str, Sequence[str]] = {"true": ("True",), "false": ("False",)}
 
 
 def true_probability(tokens: Iterable[Token]) -> float:
-    """Compute the probability of True against False where a reply begins with one of them.
+    """Compute the probability of True against False for a reply that begins with one of them.
 
-    Spellings are added up. Where one of the two is not among the alternatives, the mass that is missing to 1 stands for
-    it, the most that it can have.
-    NaN where the reply begins otherwise, or has no log-probabilities.
+    The probabilities of all spellings are added. If True or False is not among the alternatives, its probability is
+    taken to be 1 minus the sum of the listed ones, which is its upper bound. The result is NaN if the reply begins with
+    another word or has no log-probabilities.
 
     References
     ----------
@@ -192,20 +215,18 @@ def true_probability(tokens: Iterable[Token]) -> float:
 # Equal meaning -------------------------------------------------------------------------------------------------
 
 ENTAILMENT = "entailment"
-"""Key of a question's metadata that names the rule."""
-
-_SAME = "Do the two answers mean the same? Reply with yes or no and nothing else."
+"""Key of the rule in a question's metadata: match, judge or nli."""
 
 
-def answers_of(question: Question, samples: Sequence[ModelReply]) -> list[str]:
-    """Return the answer of each sample; empty where there is none."""
+def sample_answers(question: Question, samples: Sequence[ModelReply]) -> list[str]:
+    """Return the answer of each sample; empty if a sample has none."""
     return [read_answer_reply(reply.text, question).answer for reply in samples]
 
 
 def matches(question: Question, first: str, second: str) -> bool:
-    """Whether the grader takes either answer for right when the other is the key.
+    """Return True if the grader accepts each answer with the other one as the key.
 
-    The key of the question and its aliases have no part in it: what a signal knows must not come from the key.
+    The question's own key and aliases are not used, because a signal must not depend on the key.
 
     Examples
     --------
@@ -219,8 +240,8 @@ def matches(question: Question, first: str, second: str) -> bool:
     )
 
 
-def _distinct(question: Question, answers: Sequence[str]) -> list[str]:
-    """Return one answer of each set that match."""
+def _distinct_answers(question: Question, answers: Sequence[str]) -> list[str]:
+    """Return one answer of each set of matching answers."""
     distinct: list[str] = []
     for answer in answers:
         if answer and not any(matches(question, answer, other) for other in distinct):
@@ -228,17 +249,15 @@ def _distinct(question: Question, answers: Sequence[str]) -> list[str]:
     return distinct
 
 
-def _open_pairs(question: Question, answers: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the pairs that only a model can compare: short texts that do not match."""
-    if question.kind == "text":
-        yield from combinations(_distinct(question, answers), 2)
-
-
 def judge_prompts(question: Question, answer: str, samples: Sequence[ModelReply]) -> list[str]:
-    """Return what a judge is asked about the answer and the samples, a prompt a pair."""
+    """Return a prompt to the judge for each pair of short texts that do not match; other kinds need no judge."""
+    if question.kind != "text":
+        return []
+    distinct = _distinct_answers(question, [answer, *sample_answers(question, samples)])
     return [
-        f"Question: {question.text}\nFirst answer: {first}\nSecond answer: {second}\n\n{_SAME}"
-        for first, second in _open_pairs(question, [answer, *answers_of(question, samples)])
+        f"Question: {question.text}\nFirst answer: {first}\nSecond answer: {second}\n\n"
+        "Do the two answers mean the same? Reply with yes or no and nothing else."
+        for first, second in combinations(distinct, 2)
     ]
 
 
@@ -249,34 +268,44 @@ class MissingSignalError(ValueError):
 def same_meaning(
     question: Question, answers: Sequence[str], verdicts: Sequence[ModelReply] = ()
 ) -> NDArray[np.bool_]:
-    """Tell which answers mean the same, by the rule in the question's metadata.
+    """Return which answers mean the same, by the rule in the question's metadata.
 
-    ``answers`` are the answer and those of the n - 1 samples, as they were put to a judge, empty where there is none;
-    ``verdicts`` are the judge's replies, in the order of its prompts. The table has shape (n, n) and is symmetric; an
-    empty answer means the same as none.
+    Parameters
+    ----------
+    question : Question
+        The question.
+    answers : sequence of str, length n
+        The answer and those of the samples, as :func:`judge_prompts` takes them; an empty text means the same as none.
+    verdicts : sequence of ModelReply
+        The judge's replies, in the order of the prompts.
+
+    Returns
+    -------
+    ndarray of bool, shape (n, n)
+        Symmetric.
 
     Raises
     ------
     MissingSignalError
-        If a verdict cannot be read or is missing, or the model of entailment fails.
+        If a verdict is missing or cannot be read, or the model of entailment fails.
     """
-    distinct = _distinct(question, answers)
-    kinds = [
+    distinct = _distinct_answers(question, answers)
+    positions = [
         next((i for i, other in enumerate(distinct) if answer and matches(question, answer, other)), -1)
         for answer in answers
     ]
     table = np.eye(len(distinct) + 1, dtype=np.bool_)
-    table[-1, -1] = False  # answers that are none
-    if pairs := list(_open_pairs(question, answers)):
+    table[-1, -1] = False  # the position of empty answers
+    if question.kind == "text" and len(distinct) > 1:
         i, j = np.triu_indices(len(distinct), 1)
-        table[i, j] = table[j, i] = _verdicts(question, pairs, verdicts)
-    return np.asarray(table[np.ix_(kinds, kinds)])
+        table[i, j] = table[j, i] = _verdicts(question, list(combinations(distinct, 2)), verdicts)
+    return np.asarray(table[np.ix_(positions, positions)])
 
 
 def _verdicts(
     question: Question, pairs: Sequence[tuple[str, str]], replies: Sequence[ModelReply]
 ) -> list[bool]:
-    """Return the verdict on each pair of answers that do not match."""
+    """Return whether the answers of each pair mean the same although they do not match."""
     rule = question.metadata.get(ENTAILMENT, "match")
     if rule == "match":
         return [False] * len(pairs)
@@ -287,10 +316,10 @@ def _verdicts(
             raise MissingSignalError(f"the entailment model failed: {error}") from error
     if len(replies) != len(pairs):
         raise MissingSignalError(f"the judge gave {len(replies)} of {len(pairs)} verdicts")
-    said = [read_answer(strip_thoughts(truncate_reply(reply.text)), "boolean").text for reply in replies]
-    if "" in said:
+    verdicts = [read_answer(strip_thoughts(truncate_reply(reply.text)), "boolean").text for reply in replies]
+    if "" in verdicts:
         raise MissingSignalError("the judge's verdict is neither yes nor no")
-    return [verdict == "yes" for verdict in said]
+    return [verdict == "yes" for verdict in verdicts]
 
 
 # A local model of natural-language inference --------------------------------------------------------------------
@@ -298,8 +327,8 @@ def _verdicts(
 _BATCH = 32
 
 
-def check_installed() -> None:
-    """Raise ValueError, naming the fix, if transformers or torch is missing."""
+def check_nli_installed() -> None:
+    """Raise ValueError with the command that installs them if transformers or torch is missing."""
     if missing := [name for name in ("transformers", "torch") if find_spec(name) is None]:
         raise ValueError(
             f"entailment='nli' needs {' and '.join(missing)}: pip install 'confidence-tasks[hf]'"
@@ -307,24 +336,23 @@ def check_installed() -> None:
 
 
 @cache
-def _load(name: str) -> tuple[Any, Any, int]:
-    """Load a model by its name or folder, once; ValueError if it has no label for entailment."""
+def _load_nli_model(name: str) -> tuple[Any, Any, int]:
+    """Return the tokenizer, the model and the index of its label for entailment; ValueError without such a label."""
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    tokenizer, model = (
-        made.from_pretrained(name) for made in (AutoTokenizer, AutoModelForSequenceClassification)
-    )
+    tokenizer = AutoTokenizer.from_pretrained(name)
+    model = AutoModelForSequenceClassification.from_pretrained(name)
     labels = {str(label).casefold(): int(i) for i, label in model.config.id2label.items()}
-    found = [i for label, i in labels.items() if label.startswith("entail")]
-    if len(found) != 1:
+    entailment = [i for label, i in labels.items() if label.startswith("entail")]
+    if len(entailment) != 1:
         raise ValueError(
             f"{name} has no label for entailment among {', '.join(labels)}: take a model of MNLI"
         )
-    return tokenizer, model.eval(), found[0]
+    return tokenizer, model.eval(), entailment[0]
 
 
 def entails_both_ways(name: str, question: str, pairs: Sequence[tuple[str, str]]) -> list[bool]:
-    """Tell for each pair of answers whether each entails the other, both after the question.
+    """Return for each pair whether both answers entail each other, with the question before each answer.
 
     ``name`` is the name or folder of a sequence classifier with a label for entailment.
 
@@ -339,7 +367,7 @@ def entails_both_ways(name: str, question: str, pairs: Sequence[tuple[str, str]]
     """
     import torch
 
-    tokenizer, model, entailment = _load(name)
+    tokenizer, model, entailment = _load_nli_model(name)
     texts = [(f"{question} {a}", f"{question} {b}") for pair in pairs for a, b in (pair, pair[::-1])]
     entailed: list[bool] = []
     for start in range(0, len(texts), _BATCH):
@@ -350,4 +378,4 @@ def entails_both_ways(name: str, question: str, pairs: Sequence[tuple[str, str]]
         with torch.inference_mode():
             logits = model(**encoded).logits
         entailed += (logits.argmax(dim=-1) == entailment).tolist()
-    return [forth and back for forth, back in zip(entailed[::2], entailed[1::2], strict=True)]
+    return [forward and back for forward, back in zip(entailed[::2], entailed[1::2], strict=True)]

@@ -1,11 +1,11 @@
-"""The signals, their prompts and calls, and how a simulated subject replies to them.
+"""Prompts and calls of the signal study, and its simulated subject.
 
 The wording is this package's. Tian et al. (2023, arXiv:2305.14975) ask for confidence after the answer, for one of a
-list of expressions, and for several guesses; Kadavath et al. (2022, arXiv:2207.05221) whether an answer is true.
+list of expressions, and for several guesses; Kadavath et al. (2022, arXiv:2207.05221) ask whether an answer is true.
 
-Each answer of the subject has a latent evidence, normal with a variance of 1 and a mean of half of meta-d', above 0 for
-right answers and below for wrong ones. A signal is that evidence with a noise of its own, stated as the probability of
-being right that it implies. So the AUROC of a signal stated without rounding is known:
+Each answer of the subject has latent evidence: normal with variance 1 and mean meta-d'/2 if the answer is right,
+-meta-d'/2 if it is wrong. A signal adds noise of its own to the evidence, and states the probability of being right
+that the noisy evidence implies. The AUROC of a signal stated without rounding is therefore
 Phi(meta-d' / sqrt(2 (1 + noise^2))).
 """
 
@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
@@ -25,102 +24,23 @@ from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.sources import load_asked
 from confidence_tasks.studies.signals.reader import (
     ENTAILMENT,
-    answers_of,
-    check_installed,
+    EXPRESSIONS,
+    check_nli_installed,
     judge_prompts,
     read_answer_reply,
+    sample_answers,
 )
+from confidence_tasks.studies.signals.trials import COMBINED, SIGNALS
 from confidence_tasks.study import Question, Replies, Stage
 
-
-@dataclass(frozen=True, slots=True)
-class Signal:
-    """A signal of confidence in one answer.
-
-    Attributes
-    ----------
-    title : str
-        What it is, in a few words.
-    stages : tuple of str
-        The stages that it needs beside the answer.
-    logprobs : str
-        The stage whose token log-probabilities it needs; empty for none.
-    is_probability : bool
-        Whether its value is meant as the probability that the answer is right. The others are logarithms of
-        probabilities, or entropies with their sign reversed.
-    """
-
-    title: str
-    stages: tuple[str, ...] = ()
-    logprobs: str = ""
-    is_probability: bool = True
-
-
-SIGNALS: Mapping[str, Signal] = {
-    "stated": Signal("confidence stated with the answer"),
-    "stated_after": Signal("confidence asked for after the answer", ("stated_after",)),
-    "words": Signal("one of a list of expressions", ("words",)),
-    "mean_logprob": Signal(
-        "mean log-probability of the answer's tokens", logprobs="answer", is_probability=False
-    ),
-    "sum_logprob": Signal(
-        "log-probability of the answer's tokens together", logprobs="answer", is_probability=False
-    ),
-    "min_logprob": Signal(
-        "lowest log-probability of a token of the answer", logprobs="answer", is_probability=False
-    ),
-    "mean_entropy": Signal(
-        "mean entropy of the answer's tokens, negative", logprobs="answer", is_probability=False
-    ),
-    "p_true": Signal("probability of True for the proposed answer", ("p_true",), "p_true"),
-    "p_true_samples": Signal(
-        "the same with the samples shown", ("samples", "p_true_samples"), "p_true_samples"
-    ),
-    "agreement": Signal("share of the samples that agree with the answer", ("samples",)),
-    "semantic_entropy": Signal(
-        "entropy over meanings of the samples, by their probability, negative", ("samples",), "samples", False
-    ),
-    "semantic_entropy_discrete": Signal(
-        "entropy over meanings of the samples, by their number, negative", ("samples",), "", False
-    ),
-    "top_k": Signal("probability given to the answer among several guesses", ("top_k",)),
-}
-"""Every signal that trials hold, by the name of its condition; ``combined`` is made of these."""
-
-COMBINED = "combined"
-"""The logistic regression on all the others, which needs no trial of its own."""
-
 DEFAULT: tuple[str, ...] = tuple(name for name, signal in SIGNALS.items() if not signal.stages)
-"""Signals that need no further call."""
+"""Signals without a call beside the answer's."""
 
 GUESSES = 4
 """Number of guesses of ``top_k``, the largest in Tian et al. (2023)."""
 
-EXPRESSIONS: Mapping[str, float] = {
-    "Almost certain": 0.95,
-    "Highly likely": 0.90,
-    "Very good chance": 0.80,
-    "We believe": 0.75,
-    "Probable": 0.70,
-    "Likely": 0.70,
-    "Better than even": 0.60,
-    "About even": 0.50,
-    "Probably not": 0.25,
-    "We doubt": 0.20,
-    "Unlikely": 0.20,
-    "Little chance": 0.10,
-    "Chances are slight": 0.10,
-    "Improbable": 0.10,
-    "Highly unlikely": 0.05,
-    "Almost no chance": 0.02,
-}
-"""Expressions of likelihood, and what people take them for: medians of the survey that Tian et al. use.
-
-Fagen-Ulmschneider (2019), Perception of probability words. ``Probably``, the same as ``probable``, is left out.
-"""
-
 ALTERNATIVES, ALTERNATIVES_OF_TRUE = 10, 20
-"""Numbers of alternatives requested for each token: of an answer, and of True or False, which have many spellings."""
+"""Number of alternatives requested for each token of an answer, and of True or False, which have many spellings."""
 
 JUDGE = "judge"
 
@@ -135,7 +55,7 @@ _PERCENT = "a number from 0 to 100, the probability in percent"
 
 
 def answer_prompt(question: Question) -> str:
-    """Return the prompt of the answer, which samples repeat.
+    """Return the prompt of the answer and of the samples.
 
     Examples
     --------
@@ -149,41 +69,42 @@ def answer_prompt(question: Question) -> str:
     Confidence: <a number from 0 to 100, the probability in percent that your answer is right>
     """
     return (
-        f"Answer the question, and say how likely it is that your answer is right.\n\n{_asked(question)}\n\n"
+        f"Answer the question, and say how likely it is that your answer is right.\n\n{_question_text(question)}\n\n"
         "Reply in two lines and nothing else:\n"
         f"Answer: <{_FORMS[question.kind]}>\nConfidence: <{_PERCENT} that your answer is right>"
     )
 
 
-def _asked(question: Question) -> str:
+def _question_text(question: Question) -> str:
     options = [f"{letter}) {text}" for letter, text in question.options.items()]
     return "\n".join([f"Question: {question.text}", *options])
 
 
-def _shown(question: Question, answer: str) -> str:
-    """Return an answer as a model reads it: a letter with its option."""
+def _answer_text(question: Question, answer: str) -> str:
+    """Return an answer as a prompt shows it: a letter with its option."""
     return f"{answer}) {question.options[answer]}" if answer in question.options else answer
 
 
-def _given(question: Question, replies: Replies) -> str:
+def _given_answer(question: Question, replies: Replies) -> str:
     return read_answer_reply(replies["answer"][0].text, question).answer
 
 
-def _p_true(question: Question, answer: str, candidates: Sequence[str] = ()) -> str:
-    shown = [f"- {_shown(question, candidate)}" for candidate in candidates]
-    before = ["Some answers that were given:", *shown] if shown else []
-    asked = "Is the proposed answer true or false? Reply with True or False and nothing else."
-    return "\n".join([_asked(question), *before, f"Proposed answer: {_shown(question, answer)}", "", asked])
+def _p_true_prompt(question: Question, answer: str, samples: Sequence[str] = ()) -> str:
+    listed = [f"- {_answer_text(question, sample)}" for sample in samples]
+    before = ["Some answers that were given:", *listed] if listed else []
+    request = "Is the proposed answer true or false? Reply with True or False and nothing else."
+    proposed = f"Proposed answer: {_answer_text(question, answer)}"
+    return "\n".join([_question_text(question), *before, proposed, "", request])
 
 
-def _top_k(question: Question) -> str:
+def _top_k_prompt(question: Question) -> str:
     lines = [
         f"Answer {i}: <{_FORMS[question.kind]}>\nConfidence {i}: <{_PERCENT} that it is right>"
         for i in range(1, GUESSES + 1)
     ]
     return (
         f"Give your {GUESSES} best guesses at the answer, the best first, and how likely each is to be right.\n\n"
-        f"{_asked(question)}\n\nReply in this format and nothing else:\n" + "\n".join(lines)
+        f"{_question_text(question)}\n\nReply in this format and nothing else:\n" + "\n".join(lines)
     )
 
 
@@ -195,42 +116,42 @@ _PROMPTS: Mapping[str, Callable[[Question, str, Replies], str]] = {
         [f"{_HOW_LIKELY} one of these expressions and nothing else:", *EXPRESSIONS]
     ),
     "samples": lambda question, *_: answer_prompt(question),
-    "p_true": lambda question, answer, _: _p_true(question, answer),
-    "p_true_samples": lambda question, answer, replies: _p_true(
-        question, answer, list(filter(None, answers_of(question, replies["samples"])))
+    "p_true": lambda question, answer, _: _p_true_prompt(question, answer),
+    "p_true_samples": lambda question, answer, replies: _p_true_prompt(
+        question, answer, list(filter(None, sample_answers(question, replies["samples"])))
     ),
-    "top_k": lambda question, *_: _top_k(question),
+    "top_k": lambda question, *_: _top_k_prompt(question),
 }
-"""Prompts of the stages after the answer, made from the question, the answer and the replies."""
+"""Prompt of each stage after the answer, made from the question, the answer and the replies."""
 
 
 def _stage(name: str, **options: Any) -> Stage:
-    """Make a stage that a condition has if its signal needs it and an answer was given."""
+    """Make a stage of the conditions whose signal needs it; without an answer it has no prompt."""
 
-    def ask(question: Question, condition: str, replies: Replies) -> str | None:
-        needed = name in SIGNALS[condition].stages and (answer := _given(question, replies))
+    def make_prompt(question: Question, condition: str, replies: Replies) -> str | None:
+        needed = name in SIGNALS[condition].stages and (answer := _given_answer(question, replies))
         return _PROMPTS[name](question, answer, replies) if needed else None
 
-    return Stage(name, ask, **{"temperature": 0.0, **options})
+    return Stage(name, make_prompt, **{"temperature": 0.0, **options})
 
 
-def _ask_judge(question: Question, condition: str, replies: Replies) -> list[str] | None:
+def _judge_prompts(question: Question, condition: str, replies: Replies) -> list[str] | None:
     if condition == "p_true_samples" or not replies.get("samples"):
         return None
-    return judge_prompts(question, _given(question, replies), replies["samples"]) or None
+    return judge_prompts(question, _given_answer(question, replies), replies["samples"]) or None
 
 
 def chosen_signals(parameters: Mapping[str, Any]) -> list[str]:
-    """Return the signals of a run: those named, or those that need no further call.
+    """Return the signals of a run: those named by the user, or the default.
 
     Raises
     ------
     ValueError
-        If the entailment is never asked for, or its model cannot be loaded.
+        If no signal uses the entailment, or the packages of its local model are not installed.
     """
     named = parameters.get("signals") or ()
-    listed = named.split(",") if isinstance(named, str) else map(str, named)
-    chosen = [name for name in dict.fromkeys(map(str.strip, listed)) if name not in ("", COMBINED)] or DEFAULT
+    names = named.split(",") if isinstance(named, str) else map(str, named)
+    chosen = [name for name in dict.fromkeys(map(str.strip, names)) if name not in ("", COMBINED)] or DEFAULT
     entailment = parameters["entailment"]
     if entailment != "match" and not any(
         "samples" in SIGNALS[name].stages for name in SIGNALS.keys() & chosen
@@ -240,42 +161,42 @@ def chosen_signals(parameters: Mapping[str, Any]) -> list[str]:
             "add agreement, semantic_entropy or semantic_entropy_discrete to signals"
         )
     if entailment == "nli":
-        check_installed()
+        check_nli_installed()
     return list(chosen)
 
 
 def signal_stages(parameters: Mapping[str, Any]) -> list[Stage]:
-    """Return the calls; log-probabilities are required where a signal that needs them was named."""
+    """Return the stages; those whose log-probabilities a named signal needs require log-probabilities."""
     named = chosen_signals({**parameters, "entailment": "match"}) if parameters.get("signals") else []
     needed = {SIGNALS[name].logprobs for name in SIGNALS.keys() & named} - {""}
     if needed:
-        needed.add("answer")  # a provider without any is then refused at the first call of all
+        needed.add("answer")  # so that the first call refuses a provider without log-probabilities
 
-    def scored(stage: str, alternatives: int) -> dict[str, Any]:
-        wanted = "required" if stage in needed else "" if named else "wanted"
-        return {"logprobs": wanted, "top_logprobs": alternatives if wanted else 0}
+    def logprob_options(stage: str, alternatives: int) -> dict[str, Any]:
+        logprobs = "required" if stage in needed else "" if named else "wanted"
+        return {"logprobs": logprobs, "top_logprobs": alternatives if logprobs else 0}
 
     sampling = {"samples": parameters["samples"], "temperature": float(parameters["temperature"])}
-    judge = [Stage("judge", _ask_judge, role=JUDGE, temperature=0.0)]
+    judge = [Stage("judge", _judge_prompts, role=JUDGE, temperature=0.0)]
     return [
         Stage(
             "answer",
             lambda question, condition, replies: answer_prompt(question),
             temperature=0.0,
-            **scored("answer", ALTERNATIVES),
+            **logprob_options("answer", ALTERNATIVES),
         ),
         _stage("stated_after", follows="answer"),
         _stage("words", follows="answer"),
-        _stage("p_true", **scored("p_true", ALTERNATIVES_OF_TRUE)),
-        _stage("samples", **scored("samples", 0), **sampling),
+        _stage("p_true", **logprob_options("p_true", ALTERNATIVES_OF_TRUE)),
+        _stage("samples", **logprob_options("samples", 0), **sampling),
         *(judge if parameters["entailment"] == "judge" else ()),
-        _stage("p_true_samples", **scored("p_true_samples", ALTERNATIVES_OF_TRUE)),
+        _stage("p_true_samples", **logprob_options("p_true_samples", ALTERNATIVES_OF_TRUE)),
         _stage("top_k"),
     ]
 
 
 def signal_questions(parameters: Mapping[str, Any]) -> list[Question]:
-    """Return the questions, each with the rule by which answers mean the same."""
+    """Return the questions, each with the rule of equal meaning in its metadata."""
     rule = {ENTAILMENT: parameters["entailment"]}
     if parameters["entailment"] == "nli":
         rule |= {"nli_model": parameters["nli_model"]}
@@ -296,8 +217,6 @@ NOISE: Mapping[str, float] = {
 }
 """Standard deviation of each signal's noise; signals of the same tokens, or of the same samples, share one."""
 
-_NORMAL = NormalDist()
-
 
 def true_auroc(subject: Subject, signal: str) -> float:
     """Return the AUROC of a signal that is stated without rounding.
@@ -307,72 +226,67 @@ def true_auroc(subject: Subject, signal: str) -> float:
     >>> round(true_auroc(Subject(meta_d_prime=1.5), "tokens"), 4)
     0.8185
     """
-    return _NORMAL.cdf(subject.meta_d_prime / math.sqrt(2 * (1 + NOISE[signal] ** 2)))
+    return NormalDist().cdf(subject.meta_d_prime / math.sqrt(2 * (1 + NOISE[signal] ** 2)))
 
 
 def belief(subject: Subject, question: Question, signal: str, seed: str) -> float:
-    """Return the probability of being right that a signal's evidence implies, with the subject's bias and gain."""
-    own = subject_seed(seed)
-    accuracy = subject.accuracy(question.id, own)
-    correct = subject.decide(question.id, "", own).correct
+    """Return the probability of being right that a signal implies, distorted by the subject's bias and gain."""
+    key = subject_seed(seed)
+    accuracy = subject.accuracy(question.id, key)
+    correct = subject.decide(question.id, "", key).correct
     mean = subject.meta_d_prime / 2 if correct else -subject.meta_d_prime / 2
-    latent = mean + normal(own, question.id, "signals")
-    seen = latent + NOISE[signal] * normal(own, question.id, "signals", signal)
-    logit = math.log(accuracy / (1 - accuracy)) + subject.meta_d_prime * seen / (1 + NOISE[signal] ** 2)
+    evidence = mean + normal(key, question.id, "signals")
+    noisy = evidence + NOISE[signal] * normal(key, question.id, "signals", signal)
+    logit = math.log(accuracy / (1 - accuracy)) + subject.meta_d_prime * noisy / (1 + NOISE[signal] ** 2)
     return 1 / (1 + math.exp(-min(max(subject.bias + subject.gain * logit, -500.0), 500.0)))
 
 
-def _answer(question: Question, request: StageRequest) -> Reply:
-    """Answer; a sample repeats the answer as often as the samples' belief says, else it says something else."""
-    own, seed, subject = subject_seed(request.seed), request.seed, request.subject
-    correct = subject.decide(question.id, "", own).correct
+def _reply_with_answer(question: Question, request: StageRequest) -> Reply:
+    """Answer; a sample repeats the answer with the probability of the samples' belief, else it differs."""
+    key, seed, subject = subject_seed(request.seed), request.seed, request.subject
+    correct = subject.decide(question.id, "", key).correct
     percent = round(100 * belief(subject, question, "stated", seed))
     if request.stage == "answer":
-        sure = 0.5 + belief(subject, question, "tokens", seed) / 2
+        probability = 0.5 + belief(subject, question, "tokens", seed) / 2
     else:
-        sure = belief(subject, question, "samples", seed)
-        if uniform(seed, question.id, "agrees") >= sure:
-            own = f"{own}/{pick(3, seed, question.id, 'other')}"
-            correct, sure = not correct, 1 - sure
-        sure = max(sure, 1e-6)
-    said = answer_text(question, correct=correct, seed=own)
-    logprob = math.log(sure)
-    tokens = (("Answer:", -0.01), (f" {said}", logprob), ("\nConfidence:", -0.01), (f" {percent}", -0.5))
-    return Reply(f"Answer: {said}\nConfidence: {percent}", sure, {said: sure, "other": 1 - sure}, tokens)
+        probability = belief(subject, question, "samples", seed)
+        if uniform(seed, question.id, "agrees") >= probability:
+            key = f"{key}/{pick(3, seed, question.id, 'other')}"
+            correct, probability = not correct, 1 - probability
+        probability = max(probability, 1e-6)
+    text = answer_text(question, correct=correct, seed=key)
+    tokens = (
+        ("Answer:", -0.01),
+        (f" {text}", math.log(probability)),
+        ("\nConfidence:", -0.01),
+        (f" {percent}", -0.5),
+    )
+    alternatives = {text: probability, "other": 1 - probability}
+    return Reply(f"Answer: {text}\nConfidence: {percent}", probability, alternatives, tokens)
 
 
-def _true_or_false(sure: float) -> Reply:
-    said = "True" if sure >= 0.5 else "False"
-    return Reply(said, max(sure, 1 - sure), {"True": sure, "False": 1 - sure})
-
-
-_ABOUT_THE_ANSWER: Mapping[str, Callable[[float], Reply]] = {
-    "stated_after": lambda sure: Reply(str(round(100 * sure)), sure),
-    "words": lambda sure: Reply(min(EXPRESSIONS, key=lambda name: abs(EXPRESSIONS[name] - sure)), sure),
-    "p_true": _true_or_false,
-    "p_true_samples": _true_or_false,
-}
-"""Replies to what is asked about the answer, by the belief in it."""
-
-
-def _guesses(question: Question, request: StageRequest, sure: float) -> Reply:
-    best = read_answer_reply(request.replies["answer"][0].text, question).answer
+def _reply_with_guesses(question: Question, request: StageRequest, belief_in_answer: float) -> Reply:
+    best = _given_answer(question, request.replies)
     others = [letter for letter in question.options if letter != best] or [f"{best} or so"] * GUESSES
     lines = []
     for i, guess in enumerate([best, *others][:GUESSES]):
-        percent = 100 * sure if i == 0 else 100 * (1 - sure) / GUESSES
+        percent = 100 * belief_in_answer if i == 0 else 100 * (1 - belief_in_answer) / GUESSES
         lines += [f"Answer {i + 1}: {guess}", f"Confidence {i + 1}: {round(percent)}"]
-    return Reply("\n".join(lines), sure)
+    return Reply("\n".join(lines), belief_in_answer)
 
 
 def respond(question: Question, request: StageRequest) -> Reply:
-    """Reply to a call of the study."""
+    """Return the subject's reply to a call of the study."""
     if request.stage in ("answer", "samples"):
-        return _answer(question, request)
-    sure = belief(request.subject, question, request.stage, request.seed)
+        return _reply_with_answer(question, request)
+    p = belief(request.subject, question, request.stage, request.seed)
+    if request.stage == "stated_after":
+        return Reply(str(round(100 * p)), p)
+    if request.stage == "words":
+        return Reply(min(EXPRESSIONS, key=lambda name: abs(EXPRESSIONS[name] - p)), p)
     if request.stage == "top_k":
-        return _guesses(question, request, sure)
-    return _ABOUT_THE_ANSWER[request.stage](sure)
+        return _reply_with_guesses(question, request, p)
+    return Reply("True" if p >= 0.5 else "False", max(p, 1 - p), {"True": p, "False": 1 - p})
 
 
 _TWO_ANSWERS = re.compile(
@@ -380,14 +294,14 @@ _TWO_ANSWERS = re.compile(
 )
 
 
-def _compare(role: SimulatedRole, prompt: str, seed: str) -> str:
-    """Judge whether two answers are the same but for case, articles and signs, or garble the verdict."""
-    found = _TWO_ANSWERS.search(prompt)
-    assert found is not None
+def _judge_answers(role: SimulatedRole, prompt: str, seed: str) -> str:
+    """Judge whether two answers are equal after normalisation, or garble the verdict."""
+    answers = _TWO_ANSWERS.search(prompt)
+    assert answers is not None
     if uniform(seed, prompt, "garbled") < role.garbling:
         return "Hard to say."
-    return "Yes" if normalise_text(found["first"]) == normalise_text(found["second"]) else "No"
+    return "Yes" if normalise_text(answers["first"]) == normalise_text(answers["second"]) else "No"
 
 
-SIMULATED_ROLES = ((_TWO_ANSWERS, _compare),)
-"""Text by which prompts to a judge are recognised, and how a simulated judge replies."""
+SIMULATED_ROLES = ((_TWO_ANSWERS, _judge_answers),)
+"""Pattern that recognises prompts to a judge, and the reply of a simulated judge."""

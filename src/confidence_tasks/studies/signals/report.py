@@ -1,4 +1,4 @@
-"""Signals in the report: what each is worth and costs, what they share, and where they disagree."""
+"""Report of the signal study: discrimination against cost, the combination, correlations and disagreements."""
 
 from __future__ import annotations
 
@@ -27,17 +27,20 @@ if TYPE_CHECKING:
 
 
 DISAGREEMENTS = 10
-"""Maximum number of questions that are listed for a model."""
+"""Maximum number of questions listed for a model."""
 
 LONGEST = 80
-"""Maximum number of characters that are shown of an answer."""
+"""Maximum number of characters shown of a question or an answer."""
+
+MIN_LABEL_DISTANCE = 0.05
+"""Minimum vertical distance of two labels, as a proportion of the axis."""
 
 
 @figure_by_model(
     "worth_and_price",
-    "What a signal is worth and what it costs",
-    "AUROC with its interval against the tokens that the answer and the signal take together, prompts and replies."
-    " Towards the upper left a signal tells more for less; on the line at one half it tells nothing.",
+    "Discrimination and cost of each signal",
+    "AUROC with its interval against the tokens of the answer and the signal together, prompts and replies. Signals"
+    " towards the upper left discriminate better at lower cost; a signal on the line at one half is uninformative.",
     keys=model_keys,
     size=(4.2, 2.8),
 )
@@ -45,45 +48,41 @@ def worth_and_price(results: TaskResults, styles: ModelStyles, model: ModelTrial
     """Draw each signal's AUROC with its interval against its tokens a question."""
     lines = []
     for signal in results.conditions:
-        area, price = (results.estimate(model.label, signal, name) for name in ("auroc", "tokens"))
-        if area is None or price is None:
+        auroc, tokens = (results.estimate(model.label, signal, name) for name in ("auroc", "tokens"))
+        if auroc is None or tokens is None:
             continue
-        x = float(price.interval.estimate)
-        if not np.isnan([x, area.interval.estimate]).any():
-            lines.append(line_of_intervals(signal, [area.interval], *styles[model.label], x=[x]))
+        x = float(tokens.interval.estimate)
+        if not np.isnan([x, auroc.interval.estimate]).any():
+            lines.append(line_of_intervals(signal, [auroc.interval], *styles[model.label], x=[x]))
     if lines:
-        yield panel("", _named_points, lines=lines)
+        yield panel("", _draw_labelled_points, lines=lines)
 
 
-def _named_points(axes: Axes, lines: Sequence[Line]) -> None:
+def _draw_labelled_points(axes: Axes, lines: Sequence[Line]) -> None:
     """Draw points with intervals on a logarithmic scale of tokens, each with the name of its signal."""
     panels.points(axes, lines, "tokens a question", "AUROC", reference=0.5)
     axes.set_xscale("log")
-    prices = np.array([line.x[0] for line in lines])
-    left, right = prices.min() / 1.15, prices.max() * 3.0  # names stand on the right
+    tokens = np.array([line.x[0] for line in lines])
+    left, right = tokens.min() / 1.15, tokens.max() * 3.0  # labels are on the right of their points
     axes.set_xlim(left, right)
     decades = 10.0 ** np.arange(np.floor(np.log10(left)), np.ceil(np.log10(right)))
     ticks = [tick for decade in decades for tick in (decade, 3 * decade) if left <= tick <= right]
     axes.set_xticks(ticks, [f"{tick:,.0f}" for tick in ticks])
     axes.minorticks_off()
     low, high = axes.get_ylim()
-    for price in np.unique(prices):
-        height = -np.inf
-        for line in sorted((line for line in lines if line.x[0] == price), key=lambda line: line.y[0]):
-            height = max(float(line.y[0]), height + LINE_HEIGHT * (high - low))
+    for x in np.unique(tokens):
+        y = -np.inf
+        for line in sorted((line for line in lines if line.x[0] == x), key=lambda line: line.y[0]):
+            y = max(float(line.y[0]), y + MIN_LABEL_DISTANCE * (high - low))
             axes.annotate(
                 line.label.replace("_", " "),
-                (price, height),
+                (x, y),
                 xytext=(5, 0),
                 textcoords="offset points",
                 va="center",
                 fontsize=6,
                 color=Colour.INK,
             )
-
-
-LINE_HEIGHT = 0.05
-"""Distance of two names, as a part of the axis."""
 
 
 combined = side_by_side(
@@ -99,36 +98,36 @@ combined = side_by_side(
 
 @extra_table(
     "rank_correlations",
-    "What signals share",
-    "Spearman’s rank correlation over the answers that have both signals. Signals that know the same correlate; two"
-    " good signals that do not are worth combining.",
+    "Rank correlations of signals",
+    "Spearman’s rank correlation over the answers that have both signals. Signals with the same information correlate;"
+    " two good signals that do not are worth combining.",
     decimals=2,
 )
 def rank_correlations(results: TaskResults) -> Iterator[dict[str, Any]]:
     """Return Spearman's correlation of every pair of signals."""
     for model in results.models:
         table = signal_table(model.columns)
-        found = pd.DataFrame(table.evidence).corr("spearman", min_periods=3).to_numpy(copy=True)
-        np.fill_diagonal(found, 1.0)
-        for signal, row in zip(table.signals, found, strict=True):
+        rho = pd.DataFrame(table.regressors).corr("spearman", min_periods=3).to_numpy(copy=True)
+        np.fill_diagonal(rho, 1.0)
+        for signal, row in zip(table.signals, rho, strict=True):
             yield {"model": model.label, "signal": signal, **dict(zip(table.signals, row, strict=True))}
 
 
 def disagreements(results: TaskResults) -> ExtraTable:
-    """Return the questions whose answers' ranks differ most between the signals."""
+    """Return the answers whose ranks differ most between the signals."""
     records: list[dict[str, Any]] = []
     trials: list[tuple[ModelTrials, int]] = []
     for model in results.models:
         table = signal_table(model.columns)
         if len(table.signals) < 2 or len(table.correct) < 2:
             continue
-        values = pd.DataFrame(table.evidence, columns=list(table.signals))
+        values = pd.DataFrame(table.regressors, columns=list(table.signals))
         ranks = (values.rank() - 0.5) / values.count()
         spread = (ranks.max(axis=1) - ranks.min(axis=1)).fillna(0.0).to_numpy()
         for row in np.argsort(-spread, kind="stable")[:DISAGREEMENTS]:
             if spread[row] <= 0:
                 break
-            trial, its = int(table.first[row]), ranks.iloc[row]
+            trial, answer_ranks = int(table.trial[row]), ranks.iloc[row]
             trials.append((model, trial))
             records.append(
                 {
@@ -136,17 +135,17 @@ def disagreements(results: TaskResults) -> ExtraTable:
                     "question": printable(str(model.columns["question_id"][trial])[:LONGEST]),
                     "answer": printable(str(model.columns["answer"][trial])[:LONGEST]),
                     "right": "yes" if table.correct[row] else "no",
-                    "surest by": its.idxmax(),
-                    "its rank": its.max(),
-                    "least sure by": its.idxmin(),
-                    "its rank there": its.min(),
+                    "surest by": answer_ranks.idxmax(),
+                    "highest rank": answer_ranks.max(),
+                    "least sure by": answer_ranks.idxmin(),
+                    "lowest rank": answer_ranks.min(),
                 }
             )
     return ExtraTable(
         f"{results.task_trials.slug}_disagreements",
-        "Where signals disagree most",
-        "Answers that one signal ranks among the surest and another among the least sure. Ranks run from 0, the least"
-        " sure answer of all, to 1. Links open in Inspect’s viewer.",
+        "Largest disagreements between signals",
+        "Answers that one signal ranks among the surest and another among the least sure. Ranks run from 0 for the"
+        " least sure answer to 1 for the surest. Links open in Inspect’s viewer.",
         pd.DataFrame(records),
         decimals=2,
         trials={"question": trials},
@@ -156,10 +155,10 @@ def disagreements(results: TaskResults) -> ExtraTable:
 @check(
     "warning",
     "Signals without a value",
-    "Measures of a signal rest on the answers that have it: compare signals that rest on the same ones.",
+    "Measures of a signal use the answers that have it: compare signals over the same answers.",
 )
 def missing_signals(results: TaskResults) -> Iterator[str]:
-    """Signals that are missing for many answers, with the most frequent reason."""
+    """Name signals that are missing for more than a tenth of the answers, with the most frequent reason."""
     for model in results.models:
         for group in results.groups[model.label]:
             if group.by != BY_CONDITION:

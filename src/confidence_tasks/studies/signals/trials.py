@@ -1,4 +1,4 @@
-"""From the replies about one answer to a trial of one signal, and the measures of the study."""
+"""Signals, trials and measures of the signal study."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from confidence_tasks.studies.signals.reader import (
     same_meaning,
     true_probability,
 )
-from confidence_tasks.studies.signals.replies import COMBINED, EXPRESSIONS, SIGNALS
 from confidence_tasks.study import Measure, ModelReply, Question, Replies, Status, Token, Trial
 from confidence_tasks.study.measures import (
     ACCURACY,
@@ -57,27 +56,27 @@ if TYPE_CHECKING:
 class SignalTrial(Trial):
     """A trial of the signal study: one answer, and one signal of it.
 
-    ``confidence`` is the value if that is a probability, else its exponential: a probability of tokens, or the inverse
-    of a perplexity. It ranks answers as the value does.
+    ``confidence`` is the value if it is a probability, else its exponential: a probability of tokens, or the inverse of
+    a perplexity. It ranks answers in the order of the value.
 
     Attributes
     ----------
     answer : str
-        The answer, the same under every condition; empty when there is none.
+        The answer, the same under every condition; empty if it is missing.
     value : float
-        The signal in its own unit: a probability, or nats. A higher value is surer.
+        The signal in its own unit: a probability, or nats. Higher is surer.
     probability : float
-        The value if it is meant as the probability of being right; else NaN.
+        The value if it is meant as the probability of being right; otherwise NaN.
     problem : str
-        Why there is no value; empty if there is one.
+        The reason why the value is missing; otherwise empty.
     samples : float
-        Samples with an answer, for a signal that takes samples; else NaN.
+        Number of samples with an answer; NaN for a signal without samples.
     meanings : float
-        Clusters of equal meaning among them; else NaN.
+        Number of clusters of equal meaning among the samples; NaN for a signal without samples.
     calls : float
-        Calls of the model, that for the answer included.
+        Number of calls of the model, including the answer's.
     input_tokens, output_tokens : float
-        Tokens of these calls; NaN where the harness does not tell.
+        Tokens of these calls; NaN if the harness does not count them.
     """
 
     answer: str
@@ -91,9 +90,20 @@ class SignalTrial(Trial):
     output_tokens: float
 
 
+# Signals --------------------------------------------------------------------------------------------------------
+
+
+class Samples(NamedTuple):
+    """Samples with an answer: whether each means the same as the answer, and the number of its cluster."""
+
+    replies: list[tuple[ModelReply, AnswerReply]]
+    agree: list[bool]
+    clusters: list[int]
+
+
 @dataclass(frozen=True)
-class Answered:
-    """A question with its answer and the replies about it."""
+class AnsweredQuestion:
+    """A question with the replies about its answer."""
 
     question: Question
     replies: Replies
@@ -104,54 +114,38 @@ class Answered:
         return read_answer_reply(self.reply("answer").text, self.question)
 
     def reply(self, stage: str) -> ModelReply:
-        """Return the only reply of a stage; one that says nothing where there is none."""
-        said = self.replies.get(stage) or [ModelReply("", problem="there was no call")]
-        return said[0]
+        """Return the only reply of a stage; an empty one if there was no call."""
+        replies = self.replies.get(stage) or [ModelReply("", problem="there was no call")]
+        return replies[0]
 
     @property
     def logprobs(self) -> list[float]:
-        """The log-probabilities of the answer's tokens."""
-        return _logprobs(self.reply("answer"), self.reading)
+        """Log-probabilities of the answer's tokens."""
+        return answer_logprobs(self.reply("answer"), self.reading)
 
     @cached_property
     def samples(self) -> Samples:
-        """The samples that have an answer; MissingSignalError where none has or they cannot be compared."""
+        """The samples that have an answer; MissingSignalError if none has, or if they cannot be compared."""
         replies = self.replies.get("samples", ())
-        every = [(reply, read_answer_reply(reply.text, self.question)) for reply in replies]
-        said = [(reply, reading) for reply, reading in every if reading.answer]
-        if not said:
+        readings = [(reply, read_answer_reply(reply.text, self.question)) for reply in replies]
+        answered = [(reply, reading) for reply, reading in readings if reading.answer]
+        if not answered:
             raise MissingSignalError(f"none of the {len(replies)} samples has an answer")
-        answers = [self.reading.answer, *(reading.answer for _, reading in said)]
+        answers = [self.reading.answer, *(reading.answer for _, reading in answered)]
         same = same_meaning(self.question, answers, self.replies.get("judge", ()))
-        return Samples(
-            said, same[0, 1:].tolist(), statistics.information.meaning_clusters(same[1:, 1:]).tolist()
-        )
+        clusters = statistics.information.meaning_clusters(same[1:, 1:])
+        return Samples(answered, same[0, 1:].tolist(), clusters.tolist())
 
 
-class Samples(NamedTuple):
-    """Samples with an answer: whether each means the same as the answer, and the number of its meaning."""
-
-    said: list[tuple[ModelReply, AnswerReply]]
-    agree: list[bool]
-    clusters: list[int]
-
-
-def stated(answered: Answered) -> float:
-    """Return the confidence stated beside the answer."""
-    value = answered.reading.confidence_raw / 100
-    return _found(
-        value if 0.0 <= value <= 1.0 else math.nan, "no confidence from 0 to 100 is stated beside the answer"
-    )
-
-
-def _found(value: float, problem: str) -> float:
+def _require(value: float, problem: str) -> float:
+    """Return a value; MissingSignalError if it is NaN."""
     if math.isnan(value):
         raise MissingSignalError(problem)
     return value
 
 
 def answer_tokens(reply: ModelReply, reading: AnswerReply) -> list[Token]:
-    """Return the tokens of a reply's answer; MissingSignalError where they cannot be told."""
+    """Return the tokens of a reply's answer; MissingSignalError if there are none with log-probabilities."""
     if not reply.tokens:
         raise MissingSignalError(reply.problem or "there are no log-probabilities")
     texts = [token.text for token in reply.tokens]
@@ -163,82 +157,134 @@ def answer_tokens(reply: ModelReply, reading: AnswerReply) -> list[Token]:
     return tokens
 
 
-def _logprobs(reply: ModelReply, reading: AnswerReply) -> list[float]:
+def answer_logprobs(reply: ModelReply, reading: AnswerReply) -> list[float]:
+    """Return the log-probabilities of the tokens of a reply's answer."""
     return [min(token.logprob, 0.0) for token in answer_tokens(reply, reading)]
 
 
-def mean_entropy(answered: Answered) -> float:
-    """Return the mean entropy of the answer's tokens, negative."""
+def stated(answered: AnsweredQuestion) -> float:
+    """Return the confidence stated beside the answer."""
+    value = answered.reading.confidence_raw / 100
+    return _require(
+        value if 0.0 <= value <= 1.0 else math.nan, "no confidence from 0 to 100 is stated beside the answer"
+    )
+
+
+def stated_after(answered: AnsweredQuestion) -> float:
+    """Return the confidence stated in a second turn."""
+    return _require(read_percent(answered.reply("stated_after").text), "the reply is no number from 0 to 100")
+
+
+def words(answered: AnsweredQuestion) -> float:
+    """Return the probability of the chosen expression."""
+    return _require(read_expression(answered.reply("words").text), "the reply is none of the expressions")
+
+
+def mean_entropy(answered: AnsweredQuestion) -> float:
+    """Return the negative mean entropy of the answer's tokens."""
     tokens = answer_tokens(answered.reply("answer"), answered.reading)
     if not any(token.alternatives for token in tokens):
         raise MissingSignalError("there are no alternatives to the answer's tokens")
-    listed = [
+    probabilities = [
         [math.exp(min(value, 0.0)) for value in candidates(token).values() if is_known(value)]
         for token in tokens
     ]
     try:
-        return -fmean(map(statistics.information.token_entropy, listed))
+        return -fmean(map(statistics.information.token_entropy, probabilities))
     except ValueError as error:
         raise MissingSignalError(f"impossible log-probabilities: {error}") from error
 
 
-def _true_probability(stage: str, answered: Answered) -> float:
+def p_true(answered: AnsweredQuestion, stage: str = "p_true") -> float:
     """Return the probability of True for the proposed answer."""
     reply = answered.reply(stage)
     if not reply.tokens:
         raise MissingSignalError(reply.problem or "there are no log-probabilities")
-    return _found(true_probability(reply.tokens), "the reply begins with neither True nor False")
+    return _require(true_probability(reply.tokens), "the reply begins with neither True nor False")
 
 
-def _semantic_entropy(answered: Answered, *, discrete: bool) -> float:
-    """Return the entropy over meanings, negative: by the samples' length-normalised probabilities, or their number."""
-    said, _, clusters = answered.samples
+def semantic_entropy(answered: AnsweredQuestion, *, discrete: bool = False) -> float:
+    """Return the negative entropy over meanings of the samples.
+
+    A sample is weighted by its length-normalised probability, or counts as one if ``discrete``.
+    """
+    replies, _, clusters = answered.samples
     if len(clusters) < 2:
         raise MissingSignalError("one sample with an answer has no entropy: two or more are needed")
-    return -statistics.information.semantic_entropy(
-        clusters, None if discrete else [fmean(_logprobs(*each)) for each in said]
-    )
+    logprobs = None if discrete else [fmean(answer_logprobs(*reply)) for reply in replies]
+    return -statistics.information.semantic_entropy(clusters, logprobs)
 
 
-def top_k(answered: Answered) -> float:
-    """Return the probability stated for the guess that is the answer; 0 where no guess is."""
+def top_k(answered: AnsweredQuestion) -> float:
+    """Return the probability stated for the guess that matches the answer; 0 if no guess does."""
     question = answered.question
     guesses = read_guesses(answered.reply("top_k").text, question)
     if not guesses:
         raise MissingSignalError("the reply has no guess with a probability")
-    own = [value for guess, value in guesses if matches(question, guess, answered.reading.answer)]
-    return max(own, default=0.0)
+    matching = [value for guess, value in guesses if matches(question, guess, answered.reading.answer)]
+    return max(matching, default=0.0)
 
 
-_READERS: Mapping[str, Callable[[Answered], float]] = {
-    "stated": stated,
-    "stated_after": lambda answered: _found(
-        read_percent(answered.reply("stated_after").text), "the reply is no number from 0 to 100"
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A signal of confidence in one answer.
+
+    Attributes
+    ----------
+    read : callable
+        ``read(answered)``: the value; raises MissingSignalError.
+    stages : tuple of str
+        The stages that it needs beside the answer.
+    logprobs : str
+        The stage whose token log-probabilities it needs; empty for none.
+    is_probability : bool
+        Whether its value is meant as the probability that the answer is right. Other values are logarithms of
+        probabilities, or negative entropies.
+    """
+
+    read: Callable[[AnsweredQuestion], float]
+    stages: tuple[str, ...] = ()
+    logprobs: str = ""
+    is_probability: bool = True
+
+
+_of_tokens = partial(Signal, logprobs="answer", is_probability=False)
+
+SIGNALS: Mapping[str, Signal] = {
+    "stated": Signal(stated),
+    "stated_after": Signal(stated_after, ("stated_after",)),
+    "words": Signal(words, ("words",)),
+    "mean_logprob": _of_tokens(lambda answered: fmean(answered.logprobs)),
+    "sum_logprob": _of_tokens(lambda answered: math.fsum(answered.logprobs)),
+    "min_logprob": _of_tokens(lambda answered: min(answered.logprobs)),
+    "mean_entropy": _of_tokens(mean_entropy),
+    "p_true": Signal(p_true, ("p_true",), "p_true"),
+    "p_true_samples": Signal(
+        partial(p_true, stage="p_true_samples"), ("samples", "p_true_samples"), "p_true_samples"
     ),
-    "words": lambda answered: _found(
-        read_expression(answered.reply("words").text, EXPRESSIONS), "the reply is none of the expressions"
+    "agreement": Signal(lambda answered: fmean(answered.samples.agree), ("samples",)),
+    "semantic_entropy": Signal(semantic_entropy, ("samples",), "samples", is_probability=False),
+    "semantic_entropy_discrete": Signal(
+        partial(semantic_entropy, discrete=True), ("samples",), is_probability=False
     ),
-    "mean_logprob": lambda answered: fmean(answered.logprobs),
-    "sum_logprob": lambda answered: math.fsum(answered.logprobs),
-    "min_logprob": lambda answered: min(answered.logprobs),
-    "mean_entropy": mean_entropy,
-    "p_true": partial(_true_probability, "p_true"),
-    "p_true_samples": partial(_true_probability, "p_true_samples"),
-    "agreement": lambda answered: fmean(answered.samples.agree),
-    "semantic_entropy": partial(_semantic_entropy, discrete=False),
-    "semantic_entropy_discrete": partial(_semantic_entropy, discrete=True),
-    "top_k": top_k,
+    "top_k": Signal(top_k, ("top_k",)),
 }
-"""Reader of each signal."""
+"""Every signal by the name of its condition; docs/signals.md says what each is."""
+
+COMBINED = "combined"
+"""Name of the logistic regression on all signals, which has no trials of its own."""
+
+
+# Trials ---------------------------------------------------------------------------------------------------------
 
 
 def read_signal(question: Question, condition: str, replies: Replies) -> SignalTrial:
     """Read the replies about an answer into the trial of one signal."""
-    answered, signal = Answered(question, replies), SIGNALS[condition]
+    answered, signal = AnsweredQuestion(question, replies), SIGNALS[condition]
     reading, value, problem, clusters = answered.reading, math.nan, "there is no answer", []
     if reading.answer:
         try:
-            value, problem = _READERS[condition](answered), ""
+            value, problem = signal.read(answered), ""
         except MissingSignalError as error:
             problem = str(error)
         if "samples" in signal.stages:
@@ -265,7 +311,7 @@ def read_signal(question: Question, condition: str, replies: Replies) -> SignalT
 
 
 def explain(trial: SignalTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
-    """Return what the log viewer says of a trial."""
+    """Return the rows of the log viewer."""
     return {
         **answer_and_key(trial, question),
         "Signal": f"none: {escape_markdown(trial['problem'])}"
@@ -276,20 +322,20 @@ def explain(trial: SignalTrial, question: Question, tokens: Sequence[Token] = ()
 
 
 def _status(reading: AnswerReply, condition: str, value: float) -> Status:
-    """Return how answer and signal were read; only the stated confidence depends on what stands beside the answer."""
-    own = condition == "stated"
+    """Return how answer and signal were read; faults of the stated confidence concern the signal ``stated`` only."""
+    is_stated = condition == "stated"
     if not reading.answer:
         return reading.status if reading.status in ("refused", "missing_answer") else "unreadable"
     if math.isnan(value):
-        return reading.status if own and reading.status == "out_of_range" else "missing_confidence"
-    return reading.status if own or reading.status == "ok" else "repaired"
+        return reading.status if is_stated and reading.status == "out_of_range" else "missing_confidence"
+    return reading.status if is_stated or reading.status == "ok" else "repaired"
 
 
 # Measures -------------------------------------------------------------------------------------------------------
 
 
-def evidence(trials: Columns) -> FloatArray:
-    """Return what logistic regressions take: the logit of a probability, drawn in by half a percent, else the value."""
+def regressor(trials: Columns) -> FloatArray:
+    """Return the predictor of logistic regressions: the logit of a clipped probability, or the value in nats."""
     from scipy.special import logit
 
     value, probability = trials["value"], trials["probability"]
@@ -299,8 +345,8 @@ def evidence(trials: Columns) -> FloatArray:
 
 
 def _with_recalibrated(trials: Columns) -> Columns:
-    """Put the cross-fitted probability of being right into ``recalibrated``."""
-    x, correct = evidence(trials), trials["correct"]
+    """Add the column ``recalibrated``, the cross-fitted probability of being right."""
+    x, correct = regressor(trials), trials["correct"]
     usable = ~np.isnan(x) & ~np.isnan(correct)
     recalibrated = np.full(len(x), np.nan)
     recalibrated[usable] = statistics.calibration.cross_fitted_logistic(
@@ -310,7 +356,7 @@ def _with_recalibrated(trials: Columns) -> Columns:
 
 
 def _recalibrated(measure: Measure) -> Measure:
-    """The same of the column ``recalibrated``; under resampling the recalibration stays as it is."""
+    """Return a measure of the column ``recalibrated``; resamples keep the recalibration of all trials."""
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
         return measure.compute(_with_recalibrated(trials), weights)
@@ -412,66 +458,68 @@ MEASURES: tuple[Measure, ...] = (
 
 
 class SignalTable(NamedTuple):
-    """The signals of each answer side by side, over the answers that have a key.
+    """Signals of the graded answers, a row for each answer and a column for each signal.
 
-    ``signals`` names the columns; ``first`` is a trial of each answer, ``evidence`` (answers, signals) what logistic
-    regressions take, NaN where a signal is missing, and ``correct`` 1 or 0.
+    ``signals`` are the names of the columns. ``trial`` is the position of one trial of each answer, and ``correct`` is
+    1 or 0. ``regressors`` has shape (answers, signals); NaN where a signal is missing.
     """
 
     signals: tuple[str, ...]
-    first: NDArray[Any]
-    evidence: FloatArray
+    trial: NDArray[Any]
+    regressors: FloatArray
     correct: FloatArray
 
 
 def signal_table(trials: Columns) -> SignalTable:
-    """Set the signals of each answer side by side; a question asked in several epochs has several answers."""
+    """Return the table of signals; a question asked in several epochs has several answers."""
     signals = tuple(name for name in SIGNALS if (trials["condition"] == name).any())
     epoch = trials.get("epoch", np.ones(len(trials["question_id"])))
-    asked = list(zip(trials["question_id"].tolist(), epoch.tolist(), strict=True))
-    keys = {key: i for i, key in enumerate(dict.fromkeys(asked))}
-    rows = np.full((len(keys), len(signals)), -1)
-    for row, (key, condition) in enumerate(zip(asked, trials["condition"], strict=True)):
+    answers = list(zip(trials["question_id"].tolist(), epoch.tolist(), strict=True))
+    positions = {answer: i for i, answer in enumerate(dict.fromkeys(answers))}
+    rows = np.full((len(positions), len(signals)), -1)
+    for row, (answer, condition) in enumerate(zip(answers, trials["condition"], strict=True)):
         if condition in signals:  # a file of trials may have others
-            rows[keys[key], signals.index(condition)] = row
+            rows[positions[answer], signals.index(condition)] = row
     rows = rows[(rows >= 0).any(axis=1)]
     rows = rows[~np.isnan(trials["correct"][rows.max(axis=1, initial=-1)])]
-    first = rows.max(axis=1, initial=-1)
-    values = np.where(rows >= 0, evidence(trials)[rows], np.nan)
-    some = ~np.isnan(values).all(axis=0)
-    return SignalTable(tuple(np.array(signals)[some]), first, values[:, some], trials["correct"][first])
+    trial = rows.max(axis=1, initial=-1)
+    values = np.where(rows >= 0, regressor(trials)[rows], np.nan)
+    known = ~np.isnan(values).all(axis=0)
+    return SignalTable(tuple(np.array(signals)[known]), trial, values[:, known], trials["correct"][trial])
 
 
-def _areas(trials: Columns, weights: FloatArray | None) -> tuple[Value, Value]:
-    """Return the AUROC of the combination, and of the single signal that has the highest on all trials.
+def _aurocs(trials: Columns, weights: FloatArray | None) -> tuple[Value, Value]:
+    """Return the AUROC of the combination, and of the single signal with the highest AUROC on all trials.
 
     NaN with fewer than two signals.
     """
-    _, first, signals, correct = signal_table(trials)
-    together = np.full(len(correct), np.nan)
-    if signals.shape[1] > 1:
-        together = statistics.calibration.cross_fitted_logistic(
-            correct, signals, clusters=trials["question_id"][first]
+    _, trial, regressors, correct = signal_table(trials)
+    combination = np.full(len(correct), np.nan)
+    if regressors.shape[1] > 1:
+        combination = statistics.calibration.cross_fitted_logistic(
+            correct, regressors, clusters=trials["question_id"][trial]
         )
-    if not len(together) or np.isnan(together).any():
+    if not len(combination) or np.isnan(combination).any():
         return undefined(weights), undefined(weights)
 
-    def area(column: FloatArray, weights: FloatArray | None) -> Value:
+    def auroc_of(column: FloatArray, weights: FloatArray | None) -> Value:
         known = ~np.isnan(column)
         ranks = np.unique(column[known], return_inverse=True)[1]
-        kept = None if weights is None else weights[..., first[known]]
-        result: Value = statistics.auroc2(correct[known], ranks / max(ranks.max(initial=0), 1), weights=kept)
+        known_weights = None if weights is None else weights[..., trial[known]]
+        result: Value = statistics.auroc2(
+            correct[known], ranks / max(ranks.max(initial=0), 1), weights=known_weights
+        )
         return result
 
-    singles = [float(area(column, None)) for column in signals.T]
-    best = together if np.isnan(singles).all() else signals[:, np.nanargmax(singles)]
-    return area(together, weights), area(best, weights)
+    singles = [float(auroc_of(column, None)) for column in regressors.T]
+    best = combination if np.isnan(singles).all() else regressors[:, np.nanargmax(singles)]
+    return auroc_of(combination, weights), auroc_of(best, weights)
 
 
 POOLED: tuple[Measure, ...] = (
     Measure(
         f"auroc_{COMBINED}",
-        lambda trials, weights: _areas(trials, weights)[0],
+        lambda trials, weights: _aurocs(trials, weights)[0],
         "AUROC of a logistic regression on all signals, cross-fitted over questions.",
         "higher",
         "transformed",
@@ -481,7 +529,7 @@ POOLED: tuple[Measure, ...] = (
     ),
     Measure(
         f"gain_{COMBINED}",
-        lambda trials, weights: sub(*_areas(trials, weights)),
+        lambda trials, weights: sub(*_aurocs(trials, weights)),
         "The same minus the AUROC of the best single signal, which is the best on these very trials.",
         "higher",
         informative=smallest_set(*right_and_wrong()),
