@@ -1,7 +1,7 @@
-"""What reports computed before: parsed trials and estimates, kept in the user's cache folder by what they come from.
+"""The cache of reports: parsed trials and computed numbers, in the user's cache folder.
 
-An entry is a zip archive of Parquet tables, whose checksums tell a damaged one. Its name is a digest of the content
-that it was computed from, of the settings, and of the code that computed it: nothing is ever out of date.
+An entry is a zip archive of Parquet tables; checksums detect damage. Its key is a digest of the content that it was
+computed from, of the settings and of the code, so an entry is never out of date.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from confidence_tasks.sources.source import cache_folder, write_atomically
 from confidence_tasks.statistics import Estimate, Reason
 
 MOST_BYTES = 1 << 30
-"""Maximum size of the cache; entries unused for longest are removed first. 10 million trials take 0.15 GB."""
+"""Maximum size of the cache in bytes; the least recently used entries go first. 10 million trials take 0.15 GB."""
 
 _warn = partial(warnings.warn, stacklevel=2)
 
 
 @dataclass
 class Cache:
-    """A folder of entries, at most so large, which several processes may use at once.
+    """A folder of entries with a maximum size, which several processes may use at once.
 
-    The folder is made when the first entry is kept. ``say`` is told once of each kind of trouble: the work goes on
-    without the cache.
+    The folder is created with the first entry. If it cannot be read or written, the work goes on without it; ``say`` is
+    called with a message once for each kind of problem.
     """
 
     folder: Path
@@ -56,7 +56,7 @@ class Cache:
     _full: bool = False
 
     def get(self, key: str) -> dict[str, pa.Table] | None:
-        """Return the tables of an entry; None if there is none, or if it is damaged."""
+        """Return the tables of an entry; None if there is no such entry or it is damaged."""
         path = self._path(key)
         try:
             packed = path.read_bytes()
@@ -67,7 +67,7 @@ class Cache:
                 tables = {
                     name: pq.read_table(pa.BufferReader(archive.read(name))) for name in archive.namelist()
                 }
-        except Exception as error:  # whatever a damaged file makes of its readers
+        except Exception as error:  # readers raise anything on a damaged file
             self._trouble(
                 "damaged", f"{path} is damaged ({type(error).__name__}); what it held is computed anew"
             )
@@ -77,16 +77,16 @@ class Cache:
         return tables
 
     def put(self, key: str, tables: Mapping[str, pa.Table]) -> None:
-        """Keep some tables."""
+        """Store tables under a key."""
         if self._full:
             return
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w") as archive:
             for name, table in tables.items():
-                texts = [part.name for part in table.schema if pa.types.is_string(part.type)]
-                written = io.BytesIO()
-                pq.write_table(table, written, compression="zstd", use_dictionary=texts)
-                archive.writestr(name, written.getvalue())
+                texts = [column.name for column in table.schema if pa.types.is_string(column.type)]
+                member = io.BytesIO()
+                pq.write_table(table, member, compression="zstd", use_dictionary=texts)
+                archive.writestr(name, member.getvalue())
         content = packed.getvalue()
         try:
             write_atomically(self._path(key), content)
@@ -103,17 +103,17 @@ class Cache:
 
     def sizes(self) -> dict[Path, int]:
         """Return the files of the cache with their sizes in bytes, the least recently used first."""
-        found = []
+        files = []
         for path in self.folder.glob("*/*"):
             try:
-                facts = path.stat()
+                status = path.stat()
             except OSError:
-                continue  # another process was quicker
-            found.append((facts.st_mtime_ns, path, facts.st_size))
-        return {path: size for _, path, size in sorted(found)}
+                continue  # another process removed it
+            files.append((status.st_mtime_ns, path, status.st_size))
+        return {path: size for _, path, size in sorted(files)}
 
     def clear(self) -> int:
-        """Delete every entry; return how many there were."""
+        """Delete every entry; return the number of entries."""
         sizes = self.sizes()
         for path in sizes:
             path.unlink(missing_ok=True)
@@ -131,14 +131,14 @@ class Cache:
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key[2:]}.zip"
 
-    def _trouble(self, kind: str, said: str) -> None:
+    def _trouble(self, kind: str, message: str) -> None:
         if kind not in self._said:
             self._said.add(kind)
-            self.say(said)
+            self.say(message)
 
 
 def user_cache(say: Callable[[str], None] = _warn) -> Cache:
-    """Return the user's cache: below CONFIDENCE_TASKS_CACHE, or the platform's folder for caches."""
+    """Return the user's cache, in CONFIDENCE_TASKS_CACHE or else in the platform's cache folder."""
     return Cache(cache_folder() / "report", say=say)
 
 
@@ -146,42 +146,42 @@ def user_cache(say: Callable[[str], None] = _warn) -> Cache:
 
 
 def key_of(*parts: object) -> str:
-    """Return the name of what this code computes from numbers, texts and tuples of these, by how they print."""
+    """Return the key of what this code computes from ``parts``: numbers, texts and tuples of these, by their repr."""
     return hashlib.sha256(repr((code_digest(), *parts)).encode()).hexdigest()
 
 
 @cache
 def code_digest() -> str:
-    """Return a digest of the source of this package and of those of other studies, and of the versions they rest on."""
+    """Return a digest of the sources of this package and of other packages' studies, and of relevant versions."""
     versions = [(name, version(name)) for name in ("confidence-tasks", "numpy", "scipy", "matplotlib")]
-    found = hashlib.sha256(repr(versions).encode())
-    found.update(sys.version.encode())
+    content = hashlib.sha256(repr(versions).encode())
+    content.update(sys.version.encode())
     modules = [__package__, *(study.module for study in studies())]
     for package in sorted({module.partition(".")[0] for module in modules}):
         for folder in getattr(sys.modules.get(package), "__path__", ()):
             for path in sorted(Path(folder).rglob("*.py")):
-                found.update(f"{path.relative_to(folder)}\0".encode())
-                found.update(path.read_bytes())
-    return found.hexdigest()
+                content.update(f"{path.relative_to(folder)}\0".encode())
+                content.update(path.read_bytes())
+    return content.hexdigest()
 
 
 def columns_digest(columns: Columns) -> str:
     """Return a digest of the values of some columns."""
-    found = hashlib.sha256()
+    content = hashlib.sha256()
     for name, column in columns.items():
-        found.update(f"{name}\0{column.dtype}\0{len(column)}\0".encode())
-        # Texts hold no NUL: see trial_files.
-        found.update("\0".join(column.tolist()).encode() if column.dtype == object else column.tobytes())
-    return found.hexdigest()
+        content.update(f"{name}\0{column.dtype}\0{len(column)}\0".encode())
+        # Texts hold no NUL: trial_files removes it.
+        content.update("\0".join(column.tolist()).encode() if column.dtype == object else column.tobytes())
+    return content.hexdigest()
 
 
-# What is computed ----------------------------------------------------------------------------------------------------
+# Cached computations -------------------------------------------------------------------------------------------------
 
-Found = TypeVar("Found")
+T = TypeVar("T")
 
 
 def computed(
-    function: Callable[..., Found],
+    function: Callable[..., T],
     jobs: Sequence[Job],
     name: str,
     kind: Any,
@@ -190,39 +190,54 @@ def computed(
     *,
     enough: float,
     advance: Advance | None = None,
-) -> list[Found | Lost]:
-    """Return what a function gives for the arguments of each job, in their order.
+) -> list[T | Lost]:
+    """Call a function for every job, or take the result from the cache; return the results in the order of the jobs.
 
-    The ``cache`` has what is known of the same arguments, by the ``name`` of the function, and keeps what the
-    ``workers`` compute, which is of a ``kind`` of texts, lists and dataclasses; from ``enough`` jobs on it is worth
-    starting processes. The arguments are all that the function knows.
+    Parameters
+    ----------
+    function : callable
+        Function of the arguments of a job, on which alone its result depends.
+    jobs : sequence of (str, tuple)
+        Name and arguments of each job.
+    name : str
+        Name of the function in keys of the cache.
+    kind : type
+        Type of the result, made of texts, numbers, lists and dataclasses.
+    workers : Workers, optional
+        Workers that compute what is not in the cache.
+    cache : Cache, optional
+        The cache.
+    enough : float
+        Number of jobs from which optional workers are worth starting.
+    advance : callable, optional
+        Callback that shows progress.
     """
     keys = [_key(name, arguments) if cache else None for _, arguments in jobs]
-    found: dict[int, Found | Lost] = {}
+    results: dict[int, T | Lost] = {}
     for number, key in enumerate(keys):
         if cache and key and (tables := cache.get(key)):
-            found[number] = decode(tables[name][name][0].as_py(), type=kind, dec_hook=_estimate)
-    left = [number for number in range(len(jobs)) if number not in found]
-    chosen = (workers or Workers()).if_worth(len(left) >= enough)
-    for k, its in chosen.run(function, [jobs[number] for number in left], advance):
-        found[left[k]] = its
-        if cache and (key := keys[left[k]]) and not isinstance(its, Lost):
-            cache.put(key, {name: table_of({name: [encode(its, enc_hook=_plain)]})})
-    return [found[number] for number in range(len(jobs))]
+            results[number] = decode(tables[name][name][0].as_py(), type=kind, dec_hook=_estimate)
+    missing = [number for number in range(len(jobs)) if number not in results]
+    chosen = (workers or Workers()).if_worth(len(missing) >= enough)
+    for k, result in chosen.run(function, [jobs[number] for number in missing], advance):
+        results[missing[k]] = result
+        if cache and (key := keys[missing[k]]) and not isinstance(result, Lost):
+            cache.put(key, {name: table_of({name: [encode(result, enc_hook=_plain)]})})
+    return [results[number] for number in range(len(jobs))]
 
 
 def _plain(value: Any) -> Any:
-    """Return an estimate as its value and its reason, and a number of NumPy as one of Python."""
+    """Return an estimate as a pair of value and reason, and a NumPy number as a Python number."""
     return (float(value), value.reason) if isinstance(value, Estimate) else value.item()
 
 
-def _estimate(_kind: Any, told: tuple[float, str | None]) -> Estimate:
-    value, reason = told
+def _estimate(_kind: Any, pair: tuple[float, str | None]) -> Estimate:
+    value, reason = pair
     return Estimate(value, Reason(reason) if reason else None)
 
 
 def _key(name: str, arguments: Sequence[Any]) -> str | None:
-    """Return the name of an entry; None where arguments hold a function that has no name."""
+    """Return the key of an entry; None if the arguments hold a function without a name, which cannot be hashed."""
     try:
         digests = [
             columns_digest(each) if isinstance(each, Mapping) else joblib.hash(each, hash_name="sha1")
@@ -237,16 +252,15 @@ def _key(name: str, arguments: Sequence[Any]) -> str | None:
 
 
 def table_of(columns: Mapping[str, Any], **facts: str) -> pa.Table:
-    """Return columns of numbers and texts as a table, with facts in its metadata."""
+    """Return columns of numbers and texts as a table, with ``facts`` as its metadata."""
     arrays = {name: pa.array(column) for name, column in columns.items()}
     return pa.table(arrays).replace_schema_metadata(facts)
 
 
 def columns_of(table: pa.Table) -> dict[str, Any]:
-    """Return the columns of a table as :func:`table_of` got them, which cannot be written to.
+    """Return the columns that :func:`table_of` made a table of, as read-only arrays.
 
-    Columns that are equal, as those that say what was asked are in the logs of many models, are one array, and equal
-    texts of others are one object.
+    Equal columns, such as the questions in the logs of many models, share one array, and equal texts one object.
     """
     return {
         name: _shared(column.combine_chunks())
@@ -262,22 +276,22 @@ def _shared(column: pa.Array) -> np.ndarray[Any, Any]:
     for buffer in column.buffers():
         content.update(buffer or b"")
     key = content.digest()
-    found = _columns.get(key)
-    if found is None:
-        found = _texts(column) if pa.types.is_string(column.type) else np.array(column)
-        found.flags.writeable = False
-        _columns[key] = found
-    return found
+    array = _columns.get(key)
+    if array is None:
+        array = _texts(column) if pa.types.is_string(column.type) else np.array(column)
+        array.flags.writeable = False
+        _columns[key] = array
+    return array
 
 
 def _texts(column: pa.Array) -> np.ndarray[Any, Any]:
     encoded = column.dictionary_encode()
     distinct = np.empty(len(encoded.dictionary), dtype=object)
     distinct[:] = [sys.intern(text) for text in encoded.dictionary.to_pylist()]
-    found: np.ndarray[Any, Any] = distinct[encoded.indices.to_numpy()]
-    return found
+    texts: np.ndarray[Any, Any] = distinct[encoded.indices.to_numpy()]
+    return texts
 
 
 def facts_of(table: pa.Table) -> dict[str, str]:
-    """Return the facts in the metadata of a table."""
+    """Return the metadata of a table."""
     return {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}

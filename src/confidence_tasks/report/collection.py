@@ -1,4 +1,4 @@
-"""Logs, sample files and plain files, local and remote, read into trials."""
+"""Trials collected from Inspect logs, sample files of lm-eval and plain files, local or remote."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from confidence_tasks.report.trial_files import NotTrialsError, Skipped, TrialFi
 from confidence_tasks.report.workers import Advance, Job, Workers
 
 READERS_AT_ONCE = 8
-"""Number of remote files read at a time in this process; local files are read in turn."""
+"""Number of remote files that this process reads at a time; local files are read one by one."""
 
 WORTH_WORKERS = 128 << 20
-"""Total size of files in bytes above which worker processes, which take some seconds to start, save time."""
+"""Total size of files, in bytes, above which worker processes save more time than their start takes."""
 
 Path = str | PathLike[str]
-Told = TypeVar("Told")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Collection:
     files : tuple of TrialFile
         The files that hold trials, in the order of their paths.
     skipped : tuple of Skipped
-        The files that do not, the paths where there is nothing, and the trials of the other files that do not count.
+        Files without trials, paths without files, and the trials that were left out of the other files.
     """
 
     files: tuple[TrialFile, ...]
@@ -102,10 +102,10 @@ def trials(paths: Path | Iterable[Path]) -> pd.DataFrame:
         study question_id  confidence
     0  scales         q-1        0.85
     """
-    found = collect(paths)
-    for skipped in found.skipped:
+    collection = collect(paths)
+    for skipped in collection.skipped:
         warnings.warn(f"skipped {skipped.path}: {skipped.reason}", stacklevel=2)
-    return found.frame()
+    return collection.frame()
 
 
 def collect(
@@ -114,27 +114,27 @@ def collect(
     workers: Workers | None = None,
     cache: Cache | None = None,
 ) -> Collection:
-    """Read every file under some paths; what cannot be read is named, with the reason.
+    """Read every file under some paths; files that cannot be read are listed with the reason.
 
     Parameters
     ----------
     paths : path or iterable of paths
         As in :func:`trials`.
     advance : callable, optional
-        Told how many files are read, of how many, and which is under way.
+        Callback that shows progress.
     workers : Workers, optional
-        Where files are read; by default in this process.
+        Workers that read the files; by default this process.
     cache : Cache, optional
-        Trials of files of the same content, and where those that are read are kept.
+        Cache of the trials of files, by content.
     """
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
     files: list[TrialFile] = []
     skipped: list[Skipped] = []
     candidates: list[str] = []
     for path in dict.fromkeys(fspath(path) for path in given):
-        here = files_under(path)
-        candidates += here
-        if not here:
+        under_path = files_under(path)
+        candidates += under_path
+        if not under_path:
             skipped.append(Skipped(path, why_nothing(path)))
     candidates = list(dict.fromkeys(candidates))
     for outcome in _read_each(candidates, advance, workers or Workers(), cache):
@@ -147,33 +147,36 @@ def collect(
 
 
 def why_nothing(path: str) -> str:
-    """Say why there is nothing to read under a path."""
+    """Return the reason why there is nothing to read under a path."""
     system, root = fsspec.core.url_to_fs(path)
-    there = system.exists(root)
-    return "there is no log and no file of trials here" if there else "there is no such file or folder"
+    if system.exists(root):
+        return "there is no log and no file of trials here"
+    return "there is no such file or folder"
 
 
 def why_unreadable(path: str, error: Exception) -> str:
-    """Say what is wrong with a file, and what can be done about a log that is cut short or damaged."""
-    said = f"it cannot be read ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+    """Return what is wrong with a file, and what to do about a log that is truncated or damaged."""
+    problem = f"it cannot be read ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
     if isinstance(error, OSError) or not path.endswith(LOG_SUFFIXES):
-        return said
-    return f"{said}; copy it again from where it was written, or go on with its run by `inspect eval-retry`"
+        return problem
+    return (
+        f"{problem}; copy it again from where it was written, or go on with its run by `inspect eval-retry`"
+    )
 
 
 def _read_each(
     paths: list[str], advance: Advance | None, workers: Workers, cache: Cache | None
 ) -> list[list[TrialFile] | Skipped]:
-    """Return what each file holds, in the same order."""
-    found: dict[str, list[TrialFile] | Skipped] = {}
+    """Return the trials of each file, or why it was skipped, in the order of the paths."""
+    by_path: dict[str, list[TrialFile] | Skipped] = {}
     keys: dict[str, str] = {}
     if cache:
-        for path, key in _of_each(_key, paths).items():
+        for path, key in _map_in_threads(_key, paths).items():
             if key and (tables := cache.get(key)):
-                found[path] = _files(tables, path)
+                by_path[path] = _files(tables, path)
             elif key:
                 keys[path] = key
-    jobs: list[Job] = [(path, (path,)) for path in paths if path not in found]
+    jobs: list[Job] = [(path, (path,)) for path in paths if path not in by_path]
     if workers.optional:
         workers = workers.if_worth(is_much([path for path, _ in jobs]))
     if workers.backend == "sequential" and any(_is_remote(path) for path, _ in jobs):
@@ -181,24 +184,24 @@ def _read_each(
     for number, outcome in workers.run(_read, jobs, advance):
         path, _ = jobs[number]
         if not isinstance(outcome, dict):
-            found[path] = Skipped(path, outcome.reason)
+            by_path[path] = Skipped(path, outcome.reason)
             continue
-        found[path] = _files(outcome, path)
+        by_path[path] = _files(outcome, path)
         if cache and path in keys:
             cache.put(keys[path], outcome)
     workers.restart()
-    return [found[path] for path in paths]
+    return [by_path[path] for path in paths]
 
 
-def _of_each(function: Callable[[str], Told], paths: list[str]) -> dict[str, Told]:
-    """Call a function that mostly waits, for several paths at a time."""
+def _map_in_threads(function: Callable[[str], T], paths: list[str]) -> dict[str, T]:
+    """Call a function for every path, in threads: it waits for files most of the time."""
     with ThreadPoolExecutor(READERS_AT_ONCE) as pool:
         return dict(zip(paths, pool.map(function, paths), strict=True))
 
 
 def is_much(paths: list[str]) -> bool:
-    """Return whether files are so large that starting processes for them saves time."""
-    return sum(_of_each(_size, paths).values()) > WORTH_WORKERS
+    """Return True if files are so large that worker processes save time."""
+    return sum(_map_in_threads(_size, paths).values()) > WORTH_WORKERS
 
 
 def _size(path: str) -> int:
@@ -214,7 +217,7 @@ def _is_remote(path: str) -> bool:
 
 
 def files_under(path: str) -> list[str]:
-    """Return the files under a path that may hold trials; the path itself, whatever its name, if it is a file."""
+    """Return the files under a path that may hold trials; a path that is a file is returned whatever its name."""
     system, root = fsspec.core.url_to_fs(path)
     if system.isfile(root):
         return [path]
@@ -224,9 +227,9 @@ def files_under(path: str) -> list[str]:
 
 
 def _read(path: str) -> dict[str, pa.Table] | Skipped:
-    """Read a file, or say why not: whatever is wrong with one file must not cost the others.
+    """Read a file, or return why it is skipped: a bad file must not stop the others.
 
-    What comes from another process, or from the cache, is a table: equal texts of many files are then one object.
+    Trials are returned as tables, as from the cache: their reader stores equal texts of many files once.
     """
     reader = _reader(path)
     if "://" not in path and not isfile(path):
@@ -256,7 +259,7 @@ def _reader(path: str) -> Callable[[str], list[TrialFile]] | None:
 
 
 def _read_inspect_log(path: str) -> list[TrialFile]:
-    """Read a log by Inspect, whose import takes a second and 65 MB: only the processes that read logs spend them."""
+    """Read a log; Inspect is imported here, which takes a second and 65 MB, so that only readers of logs import it."""
     from confidence_tasks.report.inspect_logs import read_inspect_log
 
     return read_inspect_log(path)
@@ -275,20 +278,20 @@ _VERSIONS = (
     "md5Hash",
     "generation",
 )
-"""Fields by which file systems name the version of a file."""
+"""Names that file systems use for the version of a file."""
 
 
 def _key(path: str) -> str:
-    """Return the name of what a file holds in the cache; empty if nothing tells one version of it from another.
+    """Return the key of a file in the cache; empty if its versions cannot be distinguished.
 
-    The last two parts of the path belong to it: readers take names of models and tasks from them.
+    The last two parts of the path are part of the key, as readers take names of models and tasks from them.
     """
     contents = [_content(part) for part in (path, *results_beside(path))]
     return key_of("trials", path.split("/")[-2:], contents) if all(contents) else ""
 
 
 def _content(path: str) -> str:
-    """Return a digest of a local file, or what a file system says of the version of another, if it does."""
+    """Return a digest of a local file, or the version of a remote file if its file system tells it, else empty."""
     try:
         if not _is_remote(path):
             if not isfile(path):
@@ -302,8 +305,8 @@ def _content(path: str) -> str:
         return "absent"
     except Exception:  # whatever a file system raises: the reader says it
         return ""
-    told = {name: str(facts[name]) for name in _VERSIONS if facts.get(name)}
-    return repr((path, facts.get("size"), told)) if told else ""
+    versions = {name: str(facts[name]) for name in _VERSIONS if facts.get(name)}
+    return repr((path, facts.get("size"), versions)) if versions else ""
 
 
 def _table(file: TrialFile) -> pa.Table:
@@ -312,7 +315,7 @@ def _table(file: TrialFile) -> pa.Table:
 
 
 def _files(tables: Mapping[str, pa.Table], path: str) -> list[TrialFile]:
-    """Return what :func:`_table` was given, file by file."""
+    """Return the files of trials that :func:`_table` made the tables of."""
     files = []
     for table in tables.values():
         facts: dict[str, Any] = json.loads(facts_of(table)["file"])

@@ -1,6 +1,6 @@
-"""Trials out of Inspect logs, through the summaries of their samples.
+"""Trials of Inspect logs, read from the summaries of the samples.
 
-Whole samples are read only from a log that says that some are invalid.
+Whole samples are read only if the log says that some of them were invalidated.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ from confidence_tasks.study.definition import Study
 from confidence_tasks.study.stage import TOKENS
 
 HEADER, SUMMARIES = "header.json", "summaries.json"
-"""The members of a finished log that hold all but its samples, and the summaries of these."""
+"""The members of a finished log that hold its header and the summaries of its samples."""
 
 
 @without_garbage_collection()
 def read_inspect_log(path: str) -> list[TrialFile]:
     """Read the trials of a log in either of Inspect's formats, finished or not, local or remote.
 
-    What a task asked at several efforts are several ways of asking, as if each effort had a run of its own.
+    A task that ran at several reasoning efforts gives one file of trials for each effort.
 
     Raises
     ------
@@ -64,28 +64,28 @@ def read_inspect_log(path: str) -> list[TrialFile]:
         If no sample was scored by a study of this package.
     """
     refuse_unbounded(path)
-    with _opened(path) as (header, told):
-        return _read(path, header, told)
+    with _opened(path) as (header, samples):
+        return _read(path, header, samples)
 
 
-def _read(path: str, header: EvalLog, told: Iterable[Summary]) -> list[TrialFile]:
+def _read(path: str, header: EvalLog, samples: Iterable[Summary]) -> list[TrialFile]:
     invalid = _invalidated(path) if header.invalidated else frozenset()
     study: Study | None = None
     rows: dict[str | None, dict[tuple[str, int], tuple[Any, ...] | None]] = {}
-    for summary in told:
+    for summary in samples:
         scores = summary.scores or {}
         if study is None and (study := study_of_scores(scores)):
             scorer, keys = study.scorer_name, tuple(study.column_types)
         metadata = summary.metadata or _NOTHING
-        # Of a sample run twice, the later summary counts, in the place of the first.
+        # The later summary of a sample that ran twice replaces the first, in the same position.
         effort = metadata.effort if isinstance(metadata.effort, str) else None
-        key, its = (str(summary.id), summary.epoch), rows.setdefault(effort, {})
-        its[key] = None
+        key, of_effort = (str(summary.id), summary.epoch), rows.setdefault(effort, {})
+        of_effort[key] = None
         if study is None or (score := scores.get(scorer)) is None or key in invalid:
             continue
         if isinstance(score.value, dict):
             trial = scored_trial(score.value, score.metadata)
-            its[key] = (
+            of_effort[key] = (
                 *_tokens(metadata),
                 *map(trial.get, keys),
                 *_digests(summary),
@@ -99,12 +99,12 @@ def _read(path: str, header: EvalLog, told: Iterable[Summary]) -> list[TrialFile
         (f"{len(invalid)} of {n_samples} samples were invalidated and do not count",) if invalid else ()
     )
     files: list[TrialFile] = []
-    for effort, its in rows.items():
-        if not (scored := [row for row in its.values() if row is not None]):
+    for effort, of_effort in rows.items():
+        if not (scored := [row for row in of_effort.values() if row is not None]):
             continue
         values = dict(zip((*TOKENS, *keys, *EXTRA_COLUMNS), zip(*scored, strict=True), strict=True))
         columns, wrong = trial_columns(study, values)
-        planned = max(_planned(header) // len(rows), len(its))
+        planned = max(_planned(header) // len(rows), len(of_effort))
         files.append(
             TrialFile(
                 path=path,
@@ -113,7 +113,7 @@ def _read(path: str, header: EvalLog, told: Iterable[Summary]) -> list[TrialFile
                 model=spec.model,
                 columns=columns,
                 created=spec.created,
-                lost=planned - len(scored) - len(invalid & its.keys()),
+                lost=planned - len(scored) - len(invalid & of_effort.keys()),
                 versions=_versions(header),
                 setup=_setup(header, study, effort),
                 provenance=_provenance(header),
@@ -131,16 +131,16 @@ def _read(path: str, header: EvalLog, told: Iterable[Summary]) -> list[TrialFile
 
 
 def _invalidated(path: str) -> frozenset[tuple[str, int]]:
-    """Return the id and epoch of each sample that was invalidated: summaries do not say, so samples are read."""
+    """Return id and epoch of the samples that were invalidated, which only whole samples tell."""
     samples = read_eval_log_samples(path, all_samples_required=False)
     return frozenset((str(sample.id), sample.epoch) for sample in samples if sample.invalidation)
 
 
 def refuse_unbounded(path: str) -> None:
-    """Raise NotTrialsError for a JSON log with a number, or nesting, beyond what Python itself reads.
+    """Raise NotTrialsError for a JSON log with a number or a nesting beyond the limits of Python's own parser.
 
-    The parser that Inspect reads such logs with (ijson on yajl) takes all memory there is on one: it builds numbers of
-    any length, and at each level of nesting a name as long as all levels above.
+    Inspect reads JSON logs with ijson on yajl, which has no such limits: a number of any length, or deep nesting, would
+    exhaust the memory.
     """
     if not path.endswith(".json"):
         return
@@ -153,7 +153,7 @@ def refuse_unbounded(path: str) -> None:
 
 
 def _depth(bare: bytes) -> int:
-    """Return the deepest level of JSON without its strings."""
+    """Return the depth of nesting of a JSON text whose strings were removed."""
     characters = np.frombuffer(bare, dtype=np.uint8)
     steps = np.isin(characters, (ord("["), ord("{"))).astype(np.int8)
     steps -= np.isin(characters, (ord("]"), ord("}")))
@@ -163,16 +163,20 @@ def _depth(bare: bytes) -> int:
 MOST_DIGITS = 4_300
 MOST_LEVELS = 1_000
 MOST_BYTES, MOST_TIMES = 1 << 30, 10
-"""Bytes of the unpacked summaries of a log, or times its own size if that is more, which a bomb exceeds.
+"""Maximum size of the unpacked summaries of a log: this many bytes, or this many times the size of the log if larger.
 
-100,000 samples take 0.4 GB. Summaries are up to twice as large as the packed log, which has the samples, too.
+A zip bomb exceeds it. The summaries of 100,000 samples take 0.4 GB, at most twice the size of the packed log.
 """
 
 BYTES_A_CONTAINER = 32
-"""Minimum bytes of text for each list and object: a Python object takes 20 times its brackets. Logs have 100."""
+"""Minimum number of bytes of text for each list or object.
+
+A Python object takes 20 times the memory of its brackets, so a text of brackets alone would exhaust the memory. Real
+logs have about 100 bytes for each.
+"""
 
 _ENDLESS_NUMBER = re.compile(rb"\d{%d}" % (MOST_DIGITS + 1))
-# Possessive, and ended by the end of the file too: linear whatever the file holds.
+# Possessive quantifiers, and a string may end with the file: the time is linear in the size of any file.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)', re.DOTALL)
 
 
@@ -181,7 +185,7 @@ class _Score(Struct, gc=False):
     metadata: dict[str, Any] | None = None
 
 
-class _Asked(Struct, gc=False):
+class _Metadata(Struct, gc=False):
     question: Any = None
     choices: Any = None
     condition: Any = None
@@ -191,7 +195,7 @@ class _Asked(Struct, gc=False):
     reasoning_tokens: Any = None
 
 
-_NOTHING = _Asked()
+_NOTHING = _Metadata()
 
 
 class _Message(Struct, gc=False):
@@ -201,12 +205,12 @@ class _Message(Struct, gc=False):
 
 
 class Summary(Struct, gc=False):
-    """Fields of a sample's summary that are read; all others are skipped."""
+    """The fields that are read of a sample's summary; all others are skipped."""
 
     id: Any
     epoch: int
     input: str | list[_Message] | None = None
-    metadata: _Asked | None = None
+    metadata: _Metadata | None = None
     scores: dict[str, _Score | None] | None = None
     error: Any = None
 
@@ -217,10 +221,11 @@ _tokens = attrgetter(*TOKENS)
 
 @contextmanager
 def _opened(path: str) -> Iterator[tuple[EvalLog, Iterator[Summary]]]:
-    """Give the header of a log, and the summary of each sample.
+    """Yield the header of a log and an iterator over the summaries of its samples.
 
-    A finished log has either in a member of its own. Decoding what is needed of the summaries is a hundred times faster
-    than Inspect's own reader, which checks and shortens every text again; any other log goes through that reader.
+    A finished log holds both as members of an archive. Decoding the needed fields of the summaries is a hundred times
+    faster than Inspect's reader, which validates and shortens every text again. Any other log goes through Inspect's
+    reader.
     """
     if path.endswith(".eval"):
         with fsspec.open(path, "rb") as file, ZipFile(_last_members(file)) as archive:
@@ -229,52 +234,53 @@ def _opened(path: str) -> Iterator[tuple[EvalLog, Iterator[Summary]]]:
                 with archive.open(SUMMARIES) as member:
                     yield _header(archive.read(HEADER)), decode_summaries(member, most)
                 return
-    told = (summary.model_dump() for summary in read_eval_log_sample_summaries(path))
-    yield read_eval_log(path, header_only=True), (convert(summary, Summary) for summary in told)
+    dumped = (summary.model_dump() for summary in read_eval_log_sample_summaries(path))
+    yield read_eval_log(path, header_only=True), (convert(summary, Summary) for summary in dumped)
 
 
 def _last_members(file: IO[bytes]) -> IO[bytes]:
-    """Return an archive of the last members of a log, from its header and summaries on; the whole log if that fails.
+    """Return an archive of the last members of a log, among them header and summaries; the whole log if that fails.
 
-    :class:`~zipfile.ZipFile` makes an object of every member, one a sample, which takes as long as decoding most of the
-    summaries.
+    :class:`~zipfile.ZipFile` makes an object for every member, and a log has a member for every sample: that would take
+    as long as decoding most of the summaries.
     """
-    place = archive_directory(file)
-    if not place:
+    directory_start = archive_directory(file)
+    if not directory_start:
         return file
-    file.seek(place)
+    file.seek(directory_start)
     directory = file.read()
     *counts, size, _, _ = ARCHIVE_END.unpack(directory[-ARCHIVE_END.size :])
-    found = [_entry(directory[:size], name) for name in (HEADER, SUMMARIES)]
-    first, start = min(at for at, _ in found), min(offset for _, offset in found)
-    if first < 0 or not 0 <= place - start <= MOST_BYTES:
+    entries = [_entry(directory[:size], name) for name in (HEADER, SUMMARIES)]
+    first, start = min(position for position, _ in entries), min(offset for _, offset in entries)
+    if first < 0 or not 0 <= directory_start - start <= MOST_BYTES:
         return file
     file.seek(start)
-    members = file.read(place - start)
-    return BytesIO(members + directory[first:size] + ARCHIVE_END.pack(*counts, size - first, place, 0))
+    members = file.read(directory_start - start)
+    end = ARCHIVE_END.pack(*counts, size - first, directory_start, 0)
+    return BytesIO(members + directory[first:size] + end)
 
 
 def _entry(directory: bytes, name: str) -> tuple[int, int]:
-    """Return where the last entry of a member stands in the directory of an archive, and the member; -1 if unclear."""
-    at = directory.rfind(name.encode()) - _ENTRY.size
-    if at < 0:
+    """Return the position of a member's last entry in the directory of an archive, and of the member; -1 if unclear."""
+    position = directory.rfind(name.encode()) - _ENTRY.size
+    if position < 0:
         return -1, -1
-    signature, length, offset = _ENTRY.unpack_from(directory, at)
-    return (at, offset) if signature == b"PK\1\2" and length == len(name) else (-1, -1)
+    signature, length, offset = _ENTRY.unpack_from(directory, position)
+    return (position, offset) if signature == b"PK\1\2" and length == len(name) else (-1, -1)
 
 
 _ENTRY = struct.Struct("<4s24xH12xL")
-"""An entry of a zip archive's directory up to the name: a signature, the name's length, where the member stands."""
+"""An entry of a zip archive's directory up to the name: signature, length of the name, position of the member."""
 
 
 def summaries(path: str) -> Iterator[Summary]:
     """Yield the summary of each sample of a log."""
-    with _opened(path) as (_, told):
-        yield from told
+    with _opened(path) as (_, samples):
+        yield from samples
 
 
 def _header(text: bytes) -> EvalLog:
-    """Return the header of a log as Inspect reads it, from a log with no samples."""
+    """Return the header of a log, read by Inspect from an archive that holds nothing else."""
     log = BytesIO()
     with ZipFile(log, "w") as archive:
         archive.writestr(HEADER, text)
@@ -282,14 +288,14 @@ def _header(text: bytes) -> EvalLog:
 
 
 def decode_summaries(file: IO[bytes], most: int = MOST_BYTES) -> Iterator[Summary]:
-    """Yield the elements of a JSON array of summaries, some at a time: memory does not grow with the file.
+    """Yield the elements of a JSON array of summaries, decoded in pieces so that memory stays bounded.
 
     Raises
     ------
     NotTrialsError
         If the file has more than ``most`` bytes, or is mostly brackets.
     ValueError, msgspec.ValidationError
-        If it is no such array.
+        If it is not an array of summaries.
     """
     text, n_bytes = bytearray(), 0
     while piece := file.read(max(PIECE, len(text))):
@@ -301,8 +307,8 @@ def decode_summaries(file: IO[bytes], most: int = MOST_BYTES) -> Iterator[Summar
                 f"the summaries of its samples take more than {most >> 20} MiB unpacked, which is more than Inspect"
                 " writes for a log of this size: copy it again from where it was written"
             )
-        # No text holds these bytes, for its quotation marks are escaped. An object in the metadata may have both keys:
-        # what is before it does not decode, and is tried again when there is as much again.
+        # No JSON string holds these bytes, as quotation marks are escaped. An object in the metadata may have both keys:
+        # then the text before it does not decode, and is tried again when twice as much has been read.
         start = text.rfind(b'{"id":', 0, max(text.rfind(b'"epoch":'), 0))
         comma = text.rfind(b",", 0, max(start, 0))
         if comma > 0 and not text[comma + 1 : start].strip():
@@ -320,13 +326,13 @@ def _refuse_brackets(text: bytes | bytearray) -> None:
 
 
 def _containers(text: bytes | bytearray) -> int:
-    """Return the number of lists and objects that a JSON text opens, those within strings among them."""
+    """Return the number of opening brackets of lists and objects in a JSON text, including those within strings."""
     letters = np.frombuffer(text, dtype=np.uint8)
     return int(np.count_nonzero(letters | (ord("[") ^ ord("{")) == ord("{")))  # they differ in one bit
 
 
 PIECE = 1 << 19
-"""Minimum number of bytes of summaries that are decoded at a time."""
+"""Minimum number of bytes that are decoded at a time."""
 
 
 def _no_study(header: EvalLog) -> NotTrialsError:
@@ -338,39 +344,39 @@ def _no_study(header: EvalLog) -> NotTrialsError:
 
 
 def _planned(header: EvalLog) -> int:
-    """Return the number of samples that the run was to have, as far as the log says."""
+    """Return the planned number of samples of a run; 0 if the log does not tell it."""
     spec = header.eval
-    asked = spec.dataset.samples or 0
+    n_samples = spec.dataset.samples or 0
     if isinstance(spec.config.limit, int):
-        asked = min(asked, spec.config.limit)
+        n_samples = min(n_samples, spec.config.limit)
     elif spec.config.limit is not None or spec.config.sample_id is not None:
         return 0
-    return asked * (spec.config.epochs or 1)
+    return n_samples * (spec.config.epochs or 1)
 
 
 def _digests(summary: Summary) -> tuple[str, str]:
-    """Return what tells apart the question of a sample, and the messages that it was asked in."""
-    asked, metadata = summary.input or "", summary.metadata or _NOTHING
+    """Return digests of the question of a sample and of the messages that the model was sent."""
+    sent, metadata = summary.input or "", summary.metadata or _NOTHING
     messages = (
-        asked
-        if isinstance(asked, str)
-        else [(each.role, each.content) for each in asked if not each.metadata or is_sent(each.metadata)]
+        sent
+        if isinstance(sent, str)
+        else [(each.role, each.content) for each in sent if not each.metadata or is_sent(each.metadata)]
     )
     return question_digest(metadata.question, metadata.choices), prompt_digest(messages) if messages else ""
 
 
 def _versions(header: EvalLog) -> dict[str, str]:
-    """Return the versions that the run wrote down, and that of the task; those that read the replies last count."""
-    written = (header.eval.metadata or {}).get("versions", {})
+    """Return the versions in the log and the version of the task; those of the latest rescoring take precedence."""
+    recorded = (header.eval.metadata or {}).get("versions", {})
     task = {"task": str(header.eval.task_version)}
-    every = {**header.eval.packages, **written, **rescoring(header).get("versions", {}), **task}
-    return {str(name): str(version) for name, version in every.items()}
+    versions = {**header.eval.packages, **recorded, **rescoring(header).get("versions", {}), **task}
+    return {str(name): str(version) for name, version in versions.items()}
 
 
 def rescoring(header: EvalLog) -> Mapping[str, Any]:
-    """Return when the replies of a log were read anew and by which versions; empty if they were not."""
-    found = (header.metadata or {}).get(RESCORED)
-    return found if isinstance(found, Mapping) else {}
+    """Return date and versions of the latest rescoring of a log; empty if it was never rescored."""
+    entry = (header.metadata or {}).get(RESCORED)
+    return entry if isinstance(entry, Mapping) else {}
 
 
 RESCORED = "rescored"
@@ -384,13 +390,16 @@ def _provenance(header: EvalLog) -> dict[str, str]:
 
 
 def _setup(header: EvalLog, study: Study, effort: str | None) -> dict[str, str]:
-    """Parameters that may set two runs of a model apart, as text; an effort stands as in a run at no other."""
+    """Return the parameters, as text, in which two runs of a model may differ.
+
+    A reasoning effort is given as in a run at that effort alone.
+    """
     spec = header.eval
-    # The arguments of a log are those that were given; an older one has the defaults among them.
+    # Logs hold the arguments that the user gave; older logs hold the defaults, too.
     parameters = {**((spec.metadata or {}).get("parameters") or {}), **spec.task_args}
     return setup_of(
         {
-            # The settings of the task come over those of the model, as in the run.
+            # The settings of the task override those of the model, as in the run.
             **spec.model_generate_config.model_dump(exclude_none=True),
             **header.plan.config.model_dump(exclude_none=True),
             **effort_settings(effort),
@@ -404,7 +413,7 @@ def _setup(header: EvalLog, study: Study, effort: str | None) -> dict[str, str]:
 
 
 def _solver(spec: EvalSpec) -> dict[str, Any]:
-    """Return the solver that a user put in the place of the task's own."""
+    """Return the solver that replaced the task's own, with its arguments."""
     if spec.solver is None:
         return {}
     return {
@@ -414,17 +423,16 @@ def _solver(spec: EvalSpec) -> dict[str, Any]:
 
 
 def _roles(spec: EvalSpec) -> dict[str, Any]:
-    """Return the models that read and judge the replies, with their settings."""
-    bound = spec.model_roles or {}
+    """Return the models that parse and judge the replies, with their settings."""
     return {
-        role: ", ".join(map(_bound, configs if isinstance(configs, list) else [configs]))
-        for role, configs in bound.items()
+        role: ", ".join(map(_model_with_settings, configs if isinstance(configs, list) else [configs]))
+        for role, configs in (spec.model_roles or {}).items()
     }
 
 
-def _bound(config: ModelConfig) -> str:
-    """Return a model in a role, with its settings in brackets if it has any."""
+def _model_with_settings(config: ModelConfig) -> str:
+    """Return the name of a model, followed by its settings in brackets if it has any."""
     address = {"base_url": config.base_url} if config.base_url else {}
     settings = setup_of({**config.config.model_dump(exclude_none=True), **address, **config.args})
-    told = ", ".join(f"{key}={value}" for key, value in settings.items())
-    return f"{config.model} ({told})" if told else config.model
+    text = ", ".join(f"{key}={value}" for key, value in settings.items())
+    return f"{config.model} ({text})" if text else config.model

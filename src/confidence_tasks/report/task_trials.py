@@ -1,7 +1,7 @@
-"""The trials of a task, model by model, and those that a column of a table is about.
+"""The trials of a task, by model, and groups of them: the trials that a column of a table is about.
 
-A column is about the trials of a condition, from one source or from several. Groups of models that the user names, such
-as reasoning and chat models, have rows of their means in tables.
+A column is about the trials of one condition, from one or several sources of questions. Users may also name groups of
+models, such as reasoning and chat models; some tables have a row with the mean of each.
 """
 
 from __future__ import annotations
@@ -27,23 +27,33 @@ Columns: TypeAlias = Mapping[str, NDArray[Any]]
 BY_CONDITION = "condition"
 
 ModelGroups: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
-"""Names of groups with the names of their models."""
+"""Pairs of the name of a group and the names of its models."""
 
 
 def asked(columns: Columns, *more: str) -> list[tuple[Any, ...]]:
-    """Return condition, source and question of each trial, and what further columns say of it."""
+    """Return condition, source and question of each trial, and its values in further columns."""
     keys = ("condition", "source", "question_id", *more)
     return list(zip(*(columns[key].tolist() for key in keys), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class ModelTrials:
-    """All trials of one model, asked in one way, in one task.
+    """All trials of one model with one set of settings, in one task.
 
-    The label has the parameters that tell the model from the same one asked otherwise. Beside the trial record,
-    ``columns`` has ``sample_id``, ``epoch`` and ``file``, the position in ``files``. These are in order of age; of
-    one run, the reading that was made last is the last. ``repeated`` trials are left out because a later file has
-    the same question, condition and epoch; of ``doubled`` ones another trial of the same file has.
+    Attributes
+    ----------
+    name : str
+        Name of the model.
+    label : str
+        The name, followed by the settings that distinguish this variant of the model from others.
+    columns : mapping of str to ndarray, shape (n,)
+        The trial record, with ``sample_id``, ``epoch`` and ``file``, the position in ``files``.
+    files : tuple of TrialFile
+        The files, oldest first; a rescored copy of a log follows the log.
+    repeated : int
+        Number of trials left out because a later file has the same question, condition and epoch.
+    doubled : int
+        Number of trials that share question, condition and epoch with another trial of the same file.
     """
 
     name: str
@@ -59,7 +69,7 @@ class ModelTrials:
 
 @dataclass(frozen=True, slots=True)
 class TaskTrials:
-    """One task of a study, with every model that was asked."""
+    """One task of a study, with the trials of every model."""
 
     study: Study
     task: str
@@ -67,16 +77,16 @@ class TaskTrials:
 
     @property
     def design(self) -> Design:
-        """Design of the task; a task of the user's own has its name and the study's baseline."""
+        """The design of the task. A task that the study does not define has its own name and the study's baseline."""
         baselines = {design.baseline for design in self.study.designs.values()}
         shared = baselines.pop() if len(baselines) == 1 else ""
         return self.study.designs.get(self.task, Design(printable(self.task), "", baseline=shared))
 
     @property
     def slug(self) -> str:
-        """The task's name as a part of file names and of addresses in a page, whatever a file calls its task."""
-        kept = re.sub(r"[^A-Za-z0-9_-]", "_", self.task)[:60]
-        return kept if kept == self.task else f"{kept}_{crc32(self.task.encode()):08x}"
+        """The name of the task, made safe for file names and for anchors in a page."""
+        safe = re.sub(r"[^A-Za-z0-9_-]", "_", self.task)[:60]
+        return safe if safe == self.task else f"{safe}_{crc32(self.task.encode()):08x}"
 
 
 def group_by_task(files: Iterable[TrialFile]) -> list[TaskTrials]:
@@ -86,93 +96,100 @@ def group_by_task(files: Iterable[TrialFile]) -> list[TaskTrials]:
 
     def task_key(file: TrialFile) -> tuple[int, int, str]:
         designs = list(by_name[file.study].designs)
-        known = designs.index(file.design) if file.design in designs else len(designs)
-        return order.index(file.study), known, file.design
+        position = designs.index(file.design) if file.design in designs else len(designs)
+        return order.index(file.study), position, file.design
 
-    found = []
+    tasks = []
     for _, of_task in groupby(sorted(files, key=task_key), key=task_key):
-        # Of a log and its rescored copies, which began at the same time, the last is the one read last.
-        its_files = sorted(of_task, key=lambda file: (file.model, file.created, file.rescored, file.path))
+        # A log and its rescored copies have the same start; the latest reading comes last.
+        ordered = sorted(of_task, key=lambda file: (file.model, file.created, file.rescored, file.path))
         models = tuple(
             model
-            for _, of_model in groupby(its_files, key=lambda file: file.model)
+            for _, of_model in groupby(ordered, key=lambda file: file.model)
             for model in _variants(list(of_model))
         )
-        found.append(TaskTrials(by_name[its_files[0].study], its_files[0].design, models))
-    return found
+        tasks.append(TaskTrials(by_name[ordered[0].study], ordered[0].design, models))
+    return tasks
 
 
 def _variants(files: Sequence[TrialFile]) -> list[ModelTrials]:
-    """Split the files of one model by how it was asked, and name each part by what differs."""
-    parts = _asked_alike(files)
-    told = [
-        {**part[0].setup, **{key: v for file in part for key, v in file.provenance.items()}} for part in parts
+    """Split the files of one model by its settings, and label each variant by the settings that differ."""
+    variants = _compatible_files(files)
+    all_settings = [
+        {**variant[0].setup, **{key: v for file in variant for key, v in file.provenance.items()}}
+        for variant in variants
     ]
-    settings = {key for file in files for key in file.setup}
+    setup_keys = {key for file in files for key in file.setup}
     varied = [
         key
-        for key in sorted(set().union(*told))
-        if len({its.get(key, "") for its in told if key in its or key in settings}) > 1
+        for key in sorted(set().union(*all_settings))
+        if len({each.get(key, "") for each in all_settings if key in each or key in setup_keys}) > 1
     ]
-    apart = [{key: its[key] for key in varied if key in its} for its in told]
+    differing = [{key: each[key] for key in varied if key in each} for each in all_settings]
     labels: list[str] = []
-    for part, differences in zip(parts, apart, strict=True):
-        if apart.count(differences) > 1:
-            oldest = part[0].columns
+    for variant, differences in zip(variants, differing, strict=True):
+        if differing.count(differences) > 1:
+            oldest = variant[0].columns
             prompts = sorted(set(zip(asked(oldest), oldest[PROMPT].tolist(), strict=True)))
             differences = {**differences, "prompts": digest(repr(prompts))[:8]}
         suffix = ", ".join(f"{key}={value}" for key, value in differences.items())
-        label = printable(f"{part[0].model} ({suffix})" if suffix else part[0].model)
+        label = printable(f"{variant[0].model} ({suffix})" if suffix else variant[0].model)
         labels.append(label if label not in labels else f"{label} [{len(labels) + 1}]")
-    return [_join(label, part) for label, part in zip(labels, parts, strict=True)]
+    return [_join(label, variant) for label, variant in zip(labels, variants, strict=True)]
 
 
-def _asked_alike(files: Sequence[TrialFile]) -> list[list[TrialFile]]:
-    """Put those files together that nothing sets apart, and that the same other files are set apart from.
+def _compatible_files(files: Sequence[TrialFile]) -> list[list[TrialFile]]:
+    """Partition files into variants: files that can be pooled, because nothing that could change a reply differs.
 
-    A setting that only one of two files has sets them apart. Of where the questions come from and how they are worded,
-    only what both files say does. A file that does not say which of two others it goes with goes with neither.
+    Two files conflict if a setting differs or only one of them has it. Provenance and prompts conflict only if both
+    files have a value. A variant holds files with the same settings that conflict with the same other files; so a file
+    that could be pooled with either of two conflicting files is pooled with neither.
     """
-    apart: list[set[int]] = [set() for _ in files]
+    conflicts: list[set[int]] = [set() for _ in files]
     by_setup: dict[tuple[tuple[str, str], ...], list[int]] = {}
     for i, file in enumerate(files):
         by_setup.setdefault(tuple(sorted(file.setup.items())), []).append(i)
-    for alike in by_setup.values():
-        for values in _told_by_several([files[i] for i in alike]):
-            for value, those in values.items():
-                others = {alike[j] for other, its in values.items() if other != value for j in its}
-                for j in those:
-                    apart[alike[j]] |= others
-    parts: dict[tuple[Any, frozenset[int]], list[TrialFile]] = {}
-    for setup, alike in by_setup.items():
-        for i in alike:
-            parts.setdefault((setup, frozenset(apart[i] - {i})), []).append(files[i])
-    return list(parts.values())
+    for members in by_setup.values():
+        for values in _differences([files[i] for i in members]):
+            for value, positions in values.items():
+                others = {members[j] for other, those in values.items() if other != value for j in those}
+                for j in positions:
+                    conflicts[members[j]] |= others
+    variants: dict[tuple[Any, frozenset[int]], list[TrialFile]] = {}
+    for setup, members in by_setup.items():
+        for i in members:
+            variants.setdefault((setup, frozenset(conflicts[i] - {i})), []).append(files[i])
+    return list(variants.values())
 
 
-def _told_by_several(files: Sequence[TrialFile]) -> Iterator[dict[str, set[int]]]:
-    """Yield what files differ in: for each such thing, the files that say each value."""
-    told: dict[Any, dict[str, set[int]]] = {}
+def _differences(files: Sequence[TrialFile]) -> Iterator[dict[str, set[int]]]:
+    """Yield, for each item of provenance or prompt that differs between files, the files that have each value."""
+    items: dict[Any, dict[str, set[int]]] = {}
     for i, file in enumerate(files):
         for key, value in file.provenance.items():
-            told.setdefault(key, {}).setdefault(value, set()).add(i)
+            items.setdefault(key, {}).setdefault(value, set()).add(i)
         if len(files) > 1:
             for cell, prompt in set(zip(asked(file.columns), file.columns[PROMPT].tolist(), strict=True)):
                 if prompt:
-                    told.setdefault(cell, {}).setdefault(prompt, set()).add(i)
-    differing = {
-        tuple((value, tuple(sorted(its))) for value, its in values.items()) for values in told.values()
+                    items.setdefault(cell, {}).setdefault(prompt, set()).add(i)
+    distinct = {
+        tuple((value, tuple(sorted(positions))) for value, positions in values.items())
+        for values in items.values()
     }
-    yield from ({value: set(its) for value, its in values} for values in differing if len(values) > 1)
+    yield from (
+        {value: set(positions) for value, positions in values} for values in distinct if len(values) > 1
+    )
 
 
 def _join(label: str, files: Sequence[TrialFile]) -> ModelTrials:
-    """Put the trials of some files together; of what several files have, that of the newest stays.
+    """Pool the trials of some files; of trials that several files have, those of the newest file stay.
 
-    Columns that are those of one file are not copied.
+    The columns of a single file are not copied.
     """
     parts = {key: [file.columns[key] for file in files] for key in files[0].columns}
-    columns = {key: np.concatenate(its) if len(its) > 1 else its[0] for key, its in parts.items()}
+    columns = {
+        key: np.concatenate(of_files) if len(of_files) > 1 else of_files[0] for key, of_files in parts.items()
+    }
     columns["file"] = np.repeat(np.arange(len(files)), [len(file) for file in files])
     keys = asked(columns, "epoch")
     newest = dict(zip(keys, columns["file"].tolist(), strict=True))
@@ -183,12 +200,12 @@ def _join(label: str, files: Sequence[TrialFile]) -> ModelTrials:
     return ModelTrials(printable(files[0].model), label, columns, tuple(files), repeated, doubled)
 
 
-# Which trials a column of a table is about ---------------------------------------------------------------------------
+# Groups of trials ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrialSubset:
-    """Trials of one model from one source of questions; ``rows`` are their positions."""
+    """Trials of one model from one source of questions; ``rows`` holds their positions."""
 
     source: str
     rows: IntArray
@@ -196,12 +213,20 @@ class TrialSubset:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """A column of a table, headed by its label: the mean over some cells.
+    """A group of trials, which is a column of a table: the mean over some cells.
 
-    There is one cell for trials that are pooled, and several where the papers average, such as over sources. ``by``
-    says what the trials are grouped by. Cells ``apart`` are of sources that other columns lack: they have entries
-    of their own, and no part in the mean. With ``skips_undefined``, cells where a measure is undefined are left out
-    of the mean, instead of making it undefined.
+    Attributes
+    ----------
+    label : str
+        Heading of the column.
+    by : str
+        The grouping, such as ``"condition"``.
+    cells : tuple of TrialSubset
+        The cells that are averaged; trials within a cell are pooled. The papers average over sources, for example.
+    apart : tuple of TrialSubset
+        Cells of sources that other columns lack. They have estimates of their own and do not enter the mean.
+    skips_undefined : bool
+        If True, cells where a measure is undefined are left out of the mean; otherwise the mean is undefined.
     """
 
     label: str
@@ -212,15 +237,16 @@ class Group:
 
     @property
     def n(self) -> int:
-        """Number of trials."""
+        """The number of trials."""
         return sum(len(cell.rows) for cell in self.cells)
 
 
 def by_condition(columns: Columns) -> list[Group]:
-    """Group trials by condition; over sources, the mean, as the papers pool their data sets.
+    """Group trials by condition; the cells of a condition are its sources, over which the papers average.
 
-    The mean is over the sources that conditions share, so that two columns differ by the condition alone. Conditions
-    that lack the source asked most often are averaged over the sources that these share, and so on.
+    The mean is over the sources that all conditions share, so that two columns differ by the condition alone.
+    Conditions that lack the most common source are averaged over the sources that they share with each other, and so
+    on.
 
     Examples
     --------
@@ -232,39 +258,38 @@ def by_condition(columns: Columns) -> list[Group]:
         label: split_by_source(columns, columns["condition"] == label)
         for label in in_order(columns["condition"])
     }
-    shared = _shared_sources({label: {cell.source for cell in its} for label, its in cells.items()})
+    shared = _shared_sources({label: {cell.source for cell in of_label} for label, of_label in cells.items()})
     return [
         Group(
             label,
             BY_CONDITION,
-            tuple(cell for cell in its if cell.source in shared[label]),
-            tuple(cell for cell in its if cell.source not in shared[label]),
+            tuple(cell for cell in of_label if cell.source in shared[label]),
+            tuple(cell for cell in of_label if cell.source not in shared[label]),
         )
-        for label, its in cells.items()
+        for label, of_label in cells.items()
     ]
 
 
-def _shared_sources(asked: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """Return the sources that the mean of each condition is over."""
-    if not asked:
+def _shared_sources(by_condition: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """Return the sources that each condition is averaged over, given the sources of each condition."""
+    if not by_condition:
         return {}
-    every = sorted(set[str]().union(*asked.values()))
-    usual = max(every, key=lambda source: sum(source in its for its in asked.values()))
-    having = {label: its for label, its in asked.items() if usual in its}
-    common = set.intersection(*having.values())
-    others = {label: its for label, its in asked.items() if label not in having}
-    return dict.fromkeys(having, common) | _shared_sources(others)
+    sources = sorted(set[str]().union(*by_condition.values()))
+    most_common = max(sources, key=lambda source: sum(source in each for each in by_condition.values()))
+    with_it = {label: each for label, each in by_condition.items() if most_common in each}
+    without_it = {label: each for label, each in by_condition.items() if label not in with_it}
+    return dict.fromkeys(with_it, set.intersection(*with_it.values())) | _shared_sources(without_it)
 
 
 def split_by_source(columns: Columns, chosen: NDArray[np.bool_]) -> tuple[TrialSubset, ...]:
-    """Return the chosen trials as one cell a source."""
+    """Return the chosen trials as one cell for each source."""
     rows = np.flatnonzero(chosen)
     sources = columns["source"][rows]
     return tuple(TrialSubset(source, rows[sources == source]) for source in sorted(set(sources.tolist())))
 
 
 def in_order(labels: Iterable[str]) -> list[str]:
-    """Return distinct labels, ordered by the numbers in them.
+    """Return the distinct labels, ordered by the numbers in them.
 
     Examples
     --------
@@ -283,7 +308,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 def parse_groups(texts: Iterable[str]) -> ModelGroups:
-    """Read groups as a command line gives them; ValueError unless each is a name and models.
+    """Parse groups of models from a command line; raise ValueError unless each is a name and models.
 
     Examples
     --------
@@ -301,16 +326,16 @@ def parse_groups(texts: Iterable[str]) -> ModelGroups:
 
 
 def is_member(model: ModelTrials, members: Sequence[str]) -> bool:
-    """Return whether a model is named, by its whole name, its label or the name behind its provider."""
+    """Return True if ``members`` has the model by its name, its label or its name without the provider."""
     return not {model.name, model.label, model.name.rpartition("/")[2]}.isdisjoint(members)
 
 
 def ordered_by_group(models: Sequence[ModelTrials], groups: ModelGroups) -> list[ModelTrials]:
-    """Return the models of each group in turn, then those of none."""
+    """Return the models of each group in turn, followed by the models without a group."""
     of_groups = [model for _, members in groups for model in members_of(models, members)]
     return list({model.label: model for model in (*of_groups, *models)}.values())
 
 
 def members_of(models: Sequence[ModelTrials], members: Sequence[str]) -> list[ModelTrials]:
-    """Return the models of a group, in the order in which the user names them."""
+    """Return the models of a group, in the order of ``members``."""
     return [model for member in members for model in models if is_member(model, [member])]
