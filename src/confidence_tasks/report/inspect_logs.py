@@ -307,7 +307,7 @@ def decode_summaries(file: IO[bytes], most: int = MOST_BYTES) -> Iterator[Summar
                 f"the summaries of its samples take more than {most >> 20} MiB unpacked, which is more than Inspect"
                 " writes for a log of this size: copy it again from where it was written"
             )
-        # No JSON string holds these bytes, as quotation marks are escaped. An object in the metadata may have both keys:
+        # No JSON string holds these bytes, as quotation marks are escaped. Metadata may hold an object with both keys:
         # then the text before it does not decode, and is tried again when twice as much has been read.
         start = text.rfind(b'{"id":', 0, max(text.rfind(b'"epoch":'), 0))
         comma = text.rfind(b",", 0, max(start, 0))
