@@ -1,7 +1,7 @@
-"""The tables and figures of a study's paper, filled with the models of a report.
+"""Definitions of the tables and figures of a paper, and access to the results of a report that fill them.
 
-A study lists them in its ``report.py``: what each row and column stands for, in the paper's order and with its
-digits. A number is an entry of the report's estimates, or what a function of the study makes of the trials.
+A study lists the items of its paper in its ``report.py``, in the paper's order and with its number of digits. Each
+number is an estimate of the report, or is computed from the trials by a function of the study.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
 from itertools import product
 from typing import Any, Literal, TypeAlias
-
-import numpy as np
 
 from confidence_tasks.report.contrasts import Contrast
 from confidence_tasks.report.estimates import Estimated
@@ -26,7 +24,7 @@ from confidence_tasks.statistics import Interval
 from confidence_tasks.study.measures import rows_of
 
 Value: TypeAlias = "float | str | Interval | None"
-"""Value of a cell: NaN where it is undefined, None where a model was not asked."""
+"""Value of a cell: NaN if it is undefined, None if the model was not asked."""
 
 Compute: TypeAlias = "Callable[[Runs, Cell], Value]"
 Rule: TypeAlias = "Callable[[Runs, Cell], bool]"
@@ -34,41 +32,40 @@ Rule: TypeAlias = "Callable[[Runs, Cell], bool]"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Origin and format of a number in a paper's table.
+    """Definition of a cell of a paper's table: the numbers that it holds and their format.
 
     Attributes
     ----------
     model : str
         Label of the model.
     task : str or tuple of str
-        Name of the task; of several, the first that has the entry.
+        Name of the task; if there are several names, the first task in which the model was asked is used.
     group, source : str
         The condition or other group of trials, and the source of questions; by default the mean over sources.
     measure : str or callable
-        Name of a measure, or a function that computes the number.
+        Name of a measure, or a function that computes the value.
     limit : {"estimate", "low", "high"}
-        What is printed of a measure with an interval.
+        The part of an interval that is printed.
     digits : int
-        Decimals.
+        Number of decimals.
     percent : bool
         Whether a proportion is printed as a percentage.
     leading_zero, sign : bool
-        Whether a number below 1 has a zero before the point, and a positive number a plus sign.
+        Whether a number below 1 has a zero before the point, and whether a positive number has a plus sign.
     text : str
-        The whole cell, with ``{}`` in the place of each number.
+        Format of the whole cell, with ``{}`` for each number.
     more : tuple of mapping
-        The further numbers of the cell: what they have other than the first. ``name`` is the suffix of the column in
-        CSV files.
+        Further numbers of the cell, each as the attributes in which it differs from the first number.
     name : str
-        Suffix of the column of the number in CSV files.
+        Suffix of the number's column in CSV files.
     mark : (str, callable), optional
-        A raised sign, and the rule by which a cell has it.
+        A superscript, and the rule by which a cell has it.
     bold : callable, optional
         The rule by which a cell is bold.
     better : {"", "higher", "lower"}
-        Direction of what is best; by default that of the measure.
+        Direction of better values; by default that of the measure.
     total : callable, optional
-        What a last row holds in the place of the table's function.
+        Function that computes the cell in a total row; by default that of the table.
     """
 
     model: str = ""
@@ -91,20 +88,20 @@ class Cell:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """Names of the tasks that it may come from."""
+        """Names of the tasks in order of preference."""
         return (self.task,) if isinstance(self.task, str) else self.task
 
     @property
     def parts(self) -> list[Cell]:
-        """Numbers of this cell, each as a cell of its own."""
+        """The numbers of this cell, each as a separate cell."""
         return [replace(self, more=(), **changes) for changes in ({}, *self.more)]
 
-    def printed(self, value: float | str) -> str:
-        """Return a number as the paper prints it.
+    def format_value(self, value: float | str) -> str:
+        """Return a value in the paper's format.
 
         Examples
         --------
-        >>> Cell(digits=1, percent=True).printed(0.4213), Cell(leading_zero=False).printed(0.811)
+        >>> Cell(digits=1, percent=True).format_value(0.4213), Cell(leading_zero=False).format_value(0.811)
         ('42.1', '.81')
         """
         if isinstance(value, str):
@@ -116,45 +113,45 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A row or a column: its labels, outermost first, and what its cells have in common."""
+    """A row or a column: its labels, outermost first, and the attributes that its cells share."""
 
     labels: tuple[str, ...]
     at: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        """Refuse what is no attribute of a cell when the list is loaded."""
+        """Raise TypeError for a name that is no attribute of a cell."""
         Cell(**self.at)
 
 
 Axis: TypeAlias = tuple[Heading, ...]
 
 MODELS: Axis = (Heading(("model",), {"model": ""}),)
-"""Placeholder for the axis that lists the models of the report."""
+"""Placeholder for the axis of the report's models."""
 
 
 def heading(*labels: str, **at: Any) -> Heading:
-    """Return a heading of some labels; the keywords are attributes of its cells."""
+    """Return a heading with labels; keywords are attributes of its cells."""
     return Heading(labels, at)
 
 
 def by_measure(name: str, /, *labels: str, **at: Any) -> Heading:
     """Return the heading of a measure."""
-    return Heading(labels, {"measure": name, **at})
+    return heading(*labels, measure=name, **at)
 
 
 def by_group(labels: Mapping[str, str], **at: Any) -> Axis:
-    """Return an axis of conditions, by their labels in the paper."""
-    return tuple(Heading((label,), {"group": group, **at}) for label, group in labels.items())
+    """Return an axis of groups, given by their labels in the paper."""
+    return tuple(heading(label, group=group, **at) for label, group in labels.items())
 
 
-def axes_of(crossed: Axis | tuple[Axis, ...]) -> list[Axis]:
-    """Return the axes of the rows or columns of a table, of which there may be one."""
-    alone = tuple(each for each in crossed if isinstance(each, Heading))
-    return [alone] if alone else [each for each in crossed if not isinstance(each, Heading)]
+def axes_of(side: Axis | tuple[Axis, ...]) -> list[Axis]:
+    """Return the axes of the rows or of the columns of a table, which may be a single axis."""
+    single = tuple(each for each in side if isinstance(each, Heading))
+    return [single] if single else [each for each in side if not isinstance(each, Heading)]
 
 
-def crossed(axes: Sequence[Axis]) -> list[Heading]:
-    """Return every combination of the headings of some axes, the first outermost."""
+def cross(axes: Sequence[Axis]) -> list[Heading]:
+    """Return all combinations of headings, one from each axis; the first axis is the outermost."""
     return [
         Heading(
             tuple(label for part in parts for label in part.labels),
@@ -180,7 +177,7 @@ class PaperItem:
 
     @property
     def file(self) -> str:
-        """Name of its files."""
+        """Name of the item's files, without suffix."""
         return f"{self.kind}_{self.number.replace(' ', '_')}"
 
 
@@ -191,22 +188,25 @@ class PaperTable(PaperItem):
     Attributes
     ----------
     stubs : tuple of str
-        Headings of the columns that name the rows; by default the rows are the models.
+        Headings of the columns with row labels.
     rows, columns : Axis or tuple of Axis
-        The axis, or those that are crossed, outermost first.
-    at, order_by : mapping
-        Attributes of all cells, and of the number by which models are ordered, the best first; by default they are in
-        alphabetical order.
+        A single axis, or several axes to cross, outermost first.
+    at : mapping
+        Attributes that all cells share.
+    order_by : mapping, optional
+        Attributes of the number by which models are ordered, best first; by default the order of the report.
     best : {"", "row", "column"}
-        Among which numbers of a measure the best is set bold, and with ``second`` the second best in italics.
+        Whether the best number of a measure in each row or column is bold.
+    second : bool
+        Whether the second best number is in italics.
     total : (str, callable), optional
-        Label of a last row, and the function of a column's numbers that it holds.
+        Label of a total row, and the function that computes it from the numbers of a column.
     total_digits : int, optional
-        Decimals of the last row, where it has others than the column.
+        Number of decimals in the total row; by default that of the column.
     by_type : bool
-        Whether rows of models have the name of their group as a second label, and each group a last row of its own.
+        Whether the group of a model is a second row label, and each group has its own total row.
     of_type : str
-        Name of the group of models that the table is of; while the user names no such group, it is of all models.
+        Name of the only group of models in the table; if the user defines no such group, the table has all models.
     """
 
     columns: Axis | tuple[Axis, ...]
@@ -222,13 +222,13 @@ class PaperTable(PaperItem):
     of_type: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what is no attribute of a cell when the list is loaded."""
+        """Raise TypeError for a name that is no attribute of a cell."""
         for at in (self.at, self.order_by or {}):
             Cell(**at)
 
     @property
     def headings(self) -> list[Heading]:
-        """All of its rows' and columns'."""
+        """The headings of all rows and columns."""
         return [each for side in (self.rows, self.columns) for axis in axes_of(side) for each in axis]
 
 
@@ -239,13 +239,13 @@ class PaperFigure(PaperItem):
     Attributes
     ----------
     name : str
-        Name of the report's figure, with or without the task.
+        Name of the report's figure, with or without the prefix of a task.
     tasks : tuple of str
-        Names of the tasks that it shows; each may have one of its own. By default all of the paper's.
+        Names of the tasks in the figure, by default all tasks of the paper. Each task may have a separate figure.
     parameters : str
-        Parameters of the runs that it shows, as on the command line.
+        Parameters of the runs in the figure, as on the command line.
     sources : mapping of str to str
-        The sources of questions that it shows, by default all, with the titles of their panels.
+        Sources of questions in the figure, with the titles of their panels; by default all sources.
     """
 
     name: str
@@ -257,16 +257,16 @@ class PaperFigure(PaperItem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotMade(PaperItem):
-    """An item that cannot be made from logs, and the reason."""
+    """An item of the paper that cannot be made from logs, and the reason."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class TaskParameters:
-    """Names of a task's parameters: that of its conditions, and that of its sources of questions.
+    """Names of a task's parameters for its conditions and for its sources of questions.
 
-    A parameter ``source`` takes one source a run, ``sources`` takes several.
+    A parameter named ``source`` takes one source per run, ``sources`` takes several.
     """
 
     conditions: str = ""
@@ -275,9 +275,9 @@ class TaskParameters:
 
 @dataclass(frozen=True, slots=True)
 class Replication:
-    """Everything that a paper numbers, in its order, and the tasks that the numbers come from.
+    """All numbered tables and figures of a paper, in order, and the tasks that provide their numbers.
 
-    ``name`` is that of its folder, ``title`` the paper in a few words.
+    ``name`` is the name of the folder of their files; ``title`` cites the paper.
     """
 
     name: str
@@ -287,17 +287,20 @@ class Replication:
 
 
 def from_table(table: str, column: str, **where: str) -> Compute:
-    """Return what reads a column of one of a task's tables, in the row of a model where other columns are as given."""
+    """Return a function that reads a column of a task's extra table.
+
+    The number is that of the row with the cell's model and the values ``where`` of other columns.
+    """
 
     def value(runs: Runs, cell: Cell) -> Value:
-        found = runs.table_of(cell, table)
-        return None if found is None else looked_up(found, column, model=cell.model, **where)
+        extra = runs.table_of(cell, table)
+        return None if extra is None else look_up(extra, column, model=cell.model, **where)
 
     return value
 
 
-def looked_up(table: ExtraTable, column: str, **where: str) -> float | None:
-    """Return a number of a table: NaN without such a row, None without such a column."""
+def look_up(table: ExtraTable, column: str, **where: str) -> float | None:
+    """Return the number in a column of the row with the given values; NaN without such a row, None without a column."""
     rows = table.frame
     for name, value in where.items():
         rows = rows[rows[name] == value]
@@ -307,7 +310,7 @@ def looked_up(table: ExtraTable, column: str, **where: str) -> float | None:
 
 
 def spread(values: Sequence[float]) -> float:
-    """Return the largest number less the smallest.
+    """Return the difference between the largest and the smallest number.
 
     Examples
     --------
@@ -317,13 +320,8 @@ def spread(values: Sequence[float]) -> float:
     return max(values) - min(values)
 
 
-def mean(values: Sequence[float]) -> float:
-    """Return the mean."""
-    return float(np.mean(values))
-
-
 class Runs:
-    """The results of a report by task, its tables beside the measures and its figures, for the tables of one paper."""
+    """The results, extra tables and figures of a report, by the names that a paper's items use."""
 
     def __init__(
         self,
@@ -337,11 +335,11 @@ class Runs:
 
     @cached_property
     def groups(self) -> list[tuple[str, list[str]]]:
-        """The groups of models that the user names, with the labels of their models."""
-        named = next((task.settings.groups for task in self.results.values()), ())
+        """The groups of models that the user defines, with the labels of their models."""
+        groups = next((task.settings.groups for task in self.results.values()), ())
         return [
             (name, [label for label, model in self._models.items() if is_member(model, members)])
-            for name, members in named
+            for name, members in groups
         ]
 
     @cached_property
@@ -349,18 +347,18 @@ class Runs:
         return {model.label: model for task in self.results.values() for model in task.models}
 
     def models(self, tasks: Iterable[str]) -> list[str]:
-        """Return the labels of the models that were asked in any of some tasks, those of each named group together."""
-        asked = [self.results[name] for name in tasks if name in self.results]
-        labels = dict.fromkeys(model.label for task in asked for model in task.models)
+        """Return the labels of the models that were asked in any of the tasks; models of a group are adjacent."""
+        results = [self.results[name] for name in tasks if name in self.results]
+        labels = dict.fromkeys(model.label for task in results for model in task.models)
         grouped = [label for _, members in self.groups for label in members if label in labels]
         return list(dict.fromkeys((*grouped, *labels)))
 
     def name_of(self, label: str) -> str:
-        """Return a model's name, without what its label adds to it."""
+        """Return the name of the model with a label."""
         return self._models[label].name if label in self._models else label
 
     def task_of(self, cell: Cell) -> TaskResults | None:
-        """Return the first task of a cell in which its model was asked, under its condition if it has one."""
+        """Return the first of a cell's tasks in which its model has trials, in its group if it has one."""
         for name in cell.tasks:
             task = self.results.get(name)
             groups = task.groups.get(cell.model) if task else None
@@ -369,26 +367,26 @@ class Runs:
         return None
 
     def estimate(self, cell: Cell) -> Estimated | None:
-        """Return the entry of a cell with the name of a measure; None where its model was not asked."""
+        """Return the estimate of a cell's measure; None if its model was not asked."""
         task = self.task_of(cell)
         return task.estimate(cell.model, cell.group, str(cell.measure), cell.source) if task else None
 
     def contrast(self, cell: Cell) -> Contrast | None:
-        """Return the contrast of a cell with the baseline; None where there is none."""
+        """Return the contrast between a cell's group and the baseline; None if there is none."""
         task = self.task_of(cell)
         return task.contrast(cell.model, cell.group, str(cell.measure)) if task else None
 
     def sources(self, cell: Cell) -> set[str]:
-        """Return the sources that the mean of a cell is over."""
+        """Return the sources over which a cell is averaged."""
         return {part.source for part in self._parts(cell) if len(part.rows)}
 
     def model_of(self, cell: Cell) -> ModelTrials | None:
-        """Return the trials of a cell's model in its task; None where it was not asked."""
+        """Return the trials of a cell's model in its task; None if it was not asked."""
         task = self.task_of(cell)
         return next(model for model in task.models if model.label == cell.model) if task else None
 
     def trials(self, cell: Cell) -> list[Columns]:
-        """Return the trials of a cell, one set of columns a source."""
+        """Return the trials of a cell, one set of columns per source."""
         model = self.model_of(cell)
         return [rows_of(model.columns, part.rows) for part in self._parts(cell)] if model else []
 
@@ -403,35 +401,35 @@ class Runs:
         ]
 
     def table_of(self, cell: Cell, name: str) -> ExtraTable | None:
-        """Return the table of a cell's task with a name, the task's left out."""
+        """Return the extra table of a cell's task; ``name`` lacks the prefix of the task."""
         task = self.task_of(cell)
         return None if task is None else self._extras.get(f"{task.task_trials.slug}_{name}")
 
     def table_named(self, name: str) -> ExtraTable | None:
-        """Return the table with a name."""
+        """Return the extra table with a name."""
         return self._extras.get(name)
 
     def figures(self, item: PaperFigure) -> list[Figure]:
-        """Return the figures that stand for one of the paper, one a task that it names."""
+        """Return the report's figures for a figure of the paper, one per task if they are of tasks."""
         slugs = [self.results[name].task_trials.slug for name in item.tasks if name in self.results]
         names = [item.name, *(f"{slug}_{item.name}" for slug in slugs)]
-        shown = [_of_sources(self._figures[name], item) for name in names if name in self._figures]
-        return [figure for figure in shown if figure.rows]
+        figures = [_select_sources(self._figures[name], item) for name in names if name in self._figures]
+        return [figure for figure in figures if figure.rows]
 
     def has_source(self, cell: Cell) -> bool:
-        """Return whether a cell's model was asked questions of its source in its task."""
+        """Return True if a cell's model was asked questions of its source in its task."""
         model = self.model_of(cell)
         return model is not None and cell.source in model.columns["source"]
 
     def value(self, cell: Cell) -> Value:
-        """Return what a cell holds."""
+        """Return the value of a cell."""
         if callable(cell.measure):
             return cell.measure(self, cell)
         entry = self.estimate(cell)
         return None if entry is None else entry.interval
 
     def better(self, cell: Cell) -> str:
-        """Return the direction of what is best in a cell."""
+        """Return the direction of better values in a cell."""
         task = self.task_of(cell)
         if cell.better or task is None or callable(cell.measure):
             return cell.better
@@ -439,24 +437,25 @@ class Runs:
         return measure.better if measure else ""
 
 
-def _of_sources(figure: Figure, item: PaperFigure) -> Figure:
-    """Return a figure with the panels of the paper's sources."""
+def _select_sources(figure: Figure, item: PaperFigure) -> Figure:
+    """Return a figure with only the panels of the item's sources."""
     if not item.sources:
         return figure
     titles = set(item.sources.values())
-    rows = ((label, tuple(panel for panel in its if panel.title in titles)) for label, its in figure.rows)
+    rows = (
+        (label, tuple(panel for panel in panels if panel.title in titles)) for label, panels in figure.rows
+    )
     return replace(figure, rows=tuple(row for row in rows if row[1]))
 
 
-def _differs(runs: Runs, cell: Cell, way: str) -> bool:
-    """Return True if a measure is significantly better (``higher``) or worse (``lower``) than under the baseline."""
+def is_better(runs: Runs, cell: Cell, better: bool = True) -> bool:
+    """Return True if a measure is significantly better than under the baseline, or worse if not ``better``."""
     contrast = runs.contrast(cell)
     if contrast is None or not contrast.significant:
         return False
     higher = contrast.interval.estimate > 0.0
-    return higher == (runs.better(cell) == way)
+    return higher == (runs.better(cell) == ("higher" if better else "lower"))
 
 
-is_better: Rule = partial(_differs, way="higher")
-is_worse: Rule = partial(_differs, way="lower")
-"""Whether a measure is significantly better, or worse, than under the baseline."""
+is_worse: Rule = partial(is_better, better=False)
+"""Whether a measure is significantly worse than under the baseline."""

@@ -1,4 +1,4 @@
-"""The tables and figures of a paper, filled with the models of a report, and as files: HTML, CSV, LaTeX, SVG, PDF."""
+"""Tables and figures of a paper with the models of a report, as objects and as HTML, CSV, LaTeX, SVG and PDF files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -31,7 +31,7 @@ from confidence_tasks.report.paper import (
     TaskParameters,
     Value,
     axes_of,
-    crossed,
+    cross,
     heading,
 )
 from confidence_tasks.report.results import TaskResults
@@ -44,7 +44,7 @@ NOT_DEFINED = "–"
 
 @dataclass(slots=True)
 class FilledCell:
-    """A cell: its numbers or texts, the whole as printed, why numbers are missing, and how it is set."""
+    """A cell with its values, its text as printed, the reasons for missing values, and its format."""
 
     cell: Cell
     values: tuple[float | str | None, ...]
@@ -64,23 +64,22 @@ class Filled:
 
     Attributes
     ----------
+    item : PaperItem
+        The table or figure in the paper.
     notes : tuple of str
-        Why numbers are missing, over which sources means are, which runs are lacking, and why it cannot be made.
+        Reasons for missing numbers, sources of questions, missing runs, or why the item cannot be filled.
     stubs, columns : tuple
-        Headings of the columns that name the rows of a table; those of each column of numbers, outermost first.
-    names : tuple of tuple of str
-        Names of the numbers of each column, for files.
+        Headings of the columns with row labels, and headings of each column of numbers, outermost first.
     rows : tuple of (tuple of str, tuple of FilledCell)
-        Labels and cells of each row; none where the logs fill no cell.
+        Labels and cells of each row; empty if the logs fill no cell.
     figures : tuple of Figure
-        The report's figures that stand for that of the paper; none where runs are lacking.
+        The report's figures for a figure of the paper; empty if runs are missing.
     """
 
     item: PaperItem
     notes: tuple[str, ...]
     stubs: tuple[str, ...] = ()
     columns: tuple[tuple[str, ...], ...] = ()
-    names: tuple[tuple[str, ...], ...] = ()
     rows: tuple[_Row, ...] = ()
     figures: tuple[Figure, ...] = ()
 
@@ -91,75 +90,77 @@ class Filled:
 
     @property
     def is_filled(self) -> bool:
-        """Whether the logs fill any of its cells, or the report draws it."""
+        """True if the logs fill any of the cells, or the report has the figure."""
         return bool(self.rows or self.figures)
 
 
 def filled_papers(
     results: Sequence[TaskResults], extras: Iterable[ExtraTable] = (), figures: Iterable[Figure] = ()
 ) -> Iterator[tuple[Replication, list[Filled]]]:
-    """Yield the papers of which a task was run, with everything that they number for the models of a report."""
+    """Yield the papers with a task in the report, each with all of its tables and figures."""
     runs = Runs(results, extras, figures)
     for study in studies():
         if study.replication is not None:
             replication = study.replication.load()
             if runs.results.keys() & replication.tasks.keys():
-                yield replication, [_filled(item, replication, runs) for item in replication.items]
+                yield replication, [_fill(item, replication, runs) for item in replication.items]
 
 
-def _filled(item: PaperItem, replication: Replication, runs: Runs) -> Filled:
+def _fill(item: PaperItem, replication: Replication, runs: Runs) -> Filled:
     if isinstance(item, PaperTable):
         return fill_table(item, replication, runs)
     if isinstance(item, PaperFigure):
         item = replace(item, tasks=item.tasks or tuple(replication.tasks))
         figures = tuple(runs.figures(item))
-        notes = tuple(_lacks(replication, runs, _lacking(item, runs, drawn=bool(figures)), item.parameters))
+        missing = _missing_from_figure(item, runs, drawn=bool(figures))
+        notes = tuple(_missing_runs(replication, runs, missing, item.parameters))
         return Filled(item, notes, figures=figures)
     if isinstance(item, NotMade):
         return Filled(item, (item.why,))
     raise TypeError(f"{item.title} is none of PaperTable, PaperFigure and NotMade")
 
 
-def _lacking(item: PaperFigure, runs: Runs, *, drawn: bool) -> list[Cell]:
-    """Return the tasks that a figure lacks, and the sources that models were not asked in those that there are."""
-    whole = [name for name in item.tasks if name not in runs.results or not (drawn or item.sources)]
-    parts = [
+def _missing_from_figure(item: PaperFigure, runs: Runs, *, drawn: bool) -> list[Cell]:
+    """Return the tasks that are missing from a figure, and the sources that models were not asked in other tasks."""
+    tasks = [name for name in item.tasks if name not in runs.results or not (drawn or item.sources)]
+    cells = [
         Cell(task=name, model=model, source=source)
         for name in item.tasks
-        if name not in whole
+        if name not in tasks
         for source in item.sources
         for model in runs.models([name])
     ]
-    lacking = [cell for cell in parts if not (drawn and runs.has_source(cell))]
-    return [Cell(task=name) for name in whole] + lacking
+    missing = [cell for cell in cells if not (drawn and runs.has_source(cell))]
+    return [Cell(task=name) for name in tasks] + missing
 
 
 def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Filled:
-    """Fill a table of the paper with the models of a report."""
-    models = _models_of(table, replication, runs)
+    """Return a table of the paper with the models of a report."""
     types = {label: name for name, labels in runs.groups for label in labels}
-    own = tuple(
-        heading(model, *([types.get(model, "")] if table.by_type else []), model=model) for model in models
+    models = tuple(
+        heading(model, *([types.get(model, "")] if table.by_type else []), model=model)
+        for model in _ordered_models(table, replication, runs)
     )
     rows, columns = (
-        crossed([own if axis == MODELS else axis for axis in axes_of(side)])
+        cross([models if axis == MODELS else axis for axis in axes_of(side)])
         for side in (table.rows, table.columns)
     )
     grid = [
-        [_filled_cell(runs, Cell(**{**table.at, **row.at, **column.at})) for column in columns]
-        for row in rows
+        [_fill_cell(runs, Cell(**{**table.at, **row.at, **column.at})) for column in columns] for row in rows
     ]
     _mark_best(table, runs, grid)
-    every = [each for its in grid for each in its]
-    lacking = [each.cell for each in every if all(value is None for value in each.values)]
+    cells = [filled for row in grid for filled in row]
+    missing = [filled.cell for filled in cells if all(value is None for value in filled.values)]
     notes = [
-        *_of_sources(runs, [each.cell for each in every]),
-        *(f"{NOT_DEFINED}: {reason}." for each in every for reason in each.reasons),
-        *_lacks(replication, runs, lacking),
+        *_source_notes(runs, [filled.cell for filled in cells]),
+        *(f"{NOT_DEFINED}: {reason}." for filled in cells for reason in filled.reasons),
+        *_missing_runs(replication, runs, missing),
     ]
     if table.of_type and table.of_type not in dict(runs.groups):
-        notes.append(f"Of all models: `--group {table.of_type}=MODEL,...` says which are of this type.")
-    labelled = [(row.labels, tuple(its)) for row, its in zip(rows, grid, strict=True)]
+        notes.append(
+            f"All models are shown: `--group {table.of_type}=MODEL,...` selects models of this type."
+        )
+    labelled = [(row.labels, tuple(filled)) for row, filled in zip(rows, grid, strict=True)]
     if table.total:
         labelled = list(_with_totals(table, table.total, runs, labelled))
     return Filled(
@@ -167,26 +168,24 @@ def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Fille
         tuple(dict.fromkeys(notes)),
         table.stubs,
         tuple(column.labels for column in columns),
-        tuple(tuple(part.name for part in each.cell.parts) for each in grid[0]),
-        tuple(labelled) if len(lacking) < len(every) else (),
+        tuple(labelled) if len(missing) < len(cells) else (),
     )
 
 
-def _models_of(table: PaperTable, replication: Replication, runs: Runs) -> list[str]:
-    """Return the models of a table in order."""
-    every = (table.at, *(each.at for each in table.headings))
-    tasks = [name for at in every for name in Cell(**at).tasks if name]
+def _ordered_models(table: PaperTable, replication: Replication, runs: Runs) -> list[str]:
+    """Return the labels of a table's models in order."""
+    attributes = (table.at, *(each.at for each in table.headings))
+    tasks = [name for at in attributes for name in Cell(**at).tasks if name]
     models = runs.models(tasks) or runs.models(replication.tasks)
     of_type = dict(runs.groups).get(table.of_type)
     if of_type is not None:
         models = [label for label in models if label in of_type]
     if table.order_by is None:
         return models
-    keys = {label: Cell(**{**table.at, **table.order_by, "model": label}) for label in models}
-    numbers = {label: _number(runs.value(cell)) for label, cell in keys.items()}
-    ways = {runs.better(cell) for cell in keys.values()}
-    falling = -1.0 if ways != {"lower"} else 1.0
-    return sorted(models, key=lambda label: (math.isnan(numbers[label]), falling * numbers[label]))
+    cells = {label: Cell(**{**table.at, **table.order_by, "model": label}) for label in models}
+    numbers = {label: _number(runs.value(cell)) for label, cell in cells.items()}
+    sign = 1.0 if {runs.better(cell) for cell in cells.values()} == {"lower"} else -1.0
+    return sorted(models, key=lambda label: (math.isnan(numbers[label]), sign * numbers[label]))
 
 
 def _number(value: Value) -> float:
@@ -195,43 +194,43 @@ def _number(value: Value) -> float:
     return float(value.estimate if isinstance(value, Interval) else value)
 
 
-def _filled_cell(runs: Runs, cell: Cell) -> FilledCell:
-    found = [(part, runs.value(part)) for part in cell.parts]
+def _fill_cell(runs: Runs, cell: Cell) -> FilledCell:
+    parts = [(part, runs.value(part)) for part in cell.parts]
     reasons = tuple(
         why_missing(value)
-        for part, value in found
+        for part, value in parts
         if isinstance(value, Interval) and math.isnan(getattr(value, part.limit))
     )
-    held = tuple(
-        float(getattr(value, part.limit)) if isinstance(value, Interval) else value for part, value in found
+    values = tuple(
+        float(getattr(value, part.limit)) if isinstance(value, Interval) else value for part, value in parts
     )
-    first = held[0]
-    if first is None or (isinstance(first, float) and math.isnan(first)):
-        return FilledCell(cell, held, NOT_DEFINED, reasons)
+    if values[0] is None or (isinstance(values[0], float) and math.isnan(values[0])):
+        return FilledCell(cell, values, NOT_DEFINED, reasons)
     texts = [
-        NOT_DEFINED if value is None else part.printed(value)
-        for value, part in zip(held, cell.parts, strict=True)
+        NOT_DEFINED if value is None else part.format_value(value)
+        for value, part in zip(values, cell.parts, strict=True)
     ]
     mark = cell.mark[0] if cell.mark and cell.mark[1](runs, cell) else ""
     bold = cell.bold is not None and cell.bold(runs, cell)
-    return FilledCell(cell, held, cell.text.format(*texts), reasons, mark, bold)
+    return FilledCell(cell, values, cell.text.format(*texts), reasons, mark, bold)
 
 
 def _mark_best(table: PaperTable, runs: Runs, grid: Sequence[Sequence[FilledCell]]) -> None:
     """Set the best number of each measure bold, and the second best in italics if the paper marks it."""
     compared: dict[tuple[Any, ...], list[FilledCell]] = defaultdict(list)
-    for i, its in enumerate(grid if table.best else ()):
-        for j, each in enumerate(its):
-            # A row may hold several measures; a column holds one, or numbers that are made alike.
-            compared[(i, each.cell.measure) if table.best == "row" else (j,)].append(each)
+    for i, row in enumerate(grid if table.best else ()):
+        for j, filled in enumerate(row):
+            # A row may hold several measures; all cells of a column hold the same measure.
+            compared[(i, filled.cell.measure) if table.best == "row" else (j,)].append(filled)
     for cells in compared.values():
-        ways = {runs.better(each.cell) for each in cells} & {"higher", "lower"}
-        numbers = {_number(each.values[0]) for each in cells}
-        ranked = sorted((value for value in numbers if not math.isnan(value)), reverse=ways == {"higher"})
-        if len(ranked) > 1 and len(ways) == 1:
-            for each in cells:
-                value = _number(each.values[0])
-                each.bold, each.italic = value == ranked[0], table.second and value == ranked[1]
+        directions = {runs.better(filled.cell) for filled in cells} & {"higher", "lower"}
+        numbers = {_number(filled.values[0]) for filled in cells}
+        defined = [value for value in numbers if not math.isnan(value)]
+        ranked = sorted(defined, reverse=directions == {"higher"})
+        if len(ranked) > 1 and len(directions) == 1:
+            for filled in cells:
+                value = _number(filled.values[0])
+                filled.bold, filled.italic = value == ranked[0], table.second and value == ranked[1]
 
 
 def _with_totals(
@@ -240,59 +239,59 @@ def _with_totals(
     runs: Runs,
     rows: Sequence[_Row],
 ) -> Iterator[_Row]:
-    """Yield the rows, and after those of each type of models, or after all, their last row."""
+    """Yield the rows, with a total row at the end or after each group of models."""
     label, function = total
-    grouped = [set(labels) for _, labels in runs.groups] if table.by_type else []
-    rest = {its[0].cell.model for _, its in rows} - set[str]().union(*grouped)
-    for members in [*grouped, rest]:
-        own = [row for row in rows if row[1][0].cell.model in members]
-        yield from own
-        if not own:
+    groups = [set(labels) for _, labels in runs.groups] if table.by_type else []
+    others = {cells[0].cell.model for _, cells in rows} - set[str]().union(*groups)
+    for models in [*groups, others]:
+        members = [row for row in rows if row[1][0].cell.model in models]
+        if not members:
             continue
-        last = []
-        for column in zip(*(its for _, its in own), strict=True):
-            cell, numbers = column[0].cell, [_number(each.values[0]) for each in column]
+        yield from members
+        total_cells = []
+        for column in zip(*(cells for _, cells in members), strict=True):
+            cell, numbers = column[0].cell, [_number(filled.values[0]) for filled in column]
             defined = [value for value in numbers if not math.isnan(value)]
-            found = cell.total(runs, cell) if cell.total else function(defined) if defined else math.nan
+            value = cell.total(runs, cell) if cell.total else function(defined) if defined else math.nan
             digits = cell.digits if table.total_digits is None else table.total_digits
-            text = replace(cell, digits=digits).printed(_number(found))
-            last.append(FilledCell(cell, (_number(found),), text))
-        yield (label, *[""] * (len(own[0][0]) - 1)), tuple(last)
+            text = replace(cell, digits=digits).format_value(_number(value))
+            total_cells.append(FilledCell(cell, (_number(value),), text))
+        yield (label, *[""] * (len(members[0][0]) - 1)), tuple(total_cells)
 
 
-def _of_sources(runs: Runs, cells: Iterable[Cell]) -> Iterator[str]:
-    """Say over which sources of questions the means of a table are."""
+def _source_notes(runs: Runs, cells: Iterable[Cell]) -> Iterator[str]:
+    """Yield the note about the sources over which the cells are averaged."""
     sources = {source for cell in cells if not cell.source for source in runs.sources(cell)}
     if sources:
         yield f"Questions: {', '.join(map(printable, sorted(sources)))}" + (
-            "; numbers are means over these." if len(sources) > 1 else "."
+            "; numbers are means over these sources." if len(sources) > 1 else "."
         )
 
 
-def _lacks(
+def _missing_runs(
     replication: Replication, runs: Runs, cells: Sequence[Cell], parameters: str = ""
 ) -> Iterator[str]:
-    """Say which runs some cells lack, with the command that makes them."""
-    wanted: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
+    """Yield notes about the runs that cells lack, with the commands that make these runs."""
+    by_model: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
     for cell in cells:
         models = [cell.model] if cell.model else runs.models(cell.tasks) or runs.models(replication.tasks)
         for model in models:
-            wanted[cell.tasks[0], model].add((_condition(runs, cell), cell.source))
+            by_model[cell.tasks[0], model].add((_condition(runs, cell), cell.source))
     by_run: dict[tuple[str, frozenset[tuple[str, str]]], list[str]] = defaultdict(list)
-    for (task, model), its in wanted.items():
-        by_run[task, frozenset(its)].append(model)
-    for (task, asked), models in by_run.items():
-        conditions, sources = (in_order(filter(None, part)) for part in zip(*asked, strict=True))
-        named = replication.tasks.get(task, TaskParameters())
-        what = [task, *([", ".join(map(group_label, conditions))] if conditions else []), *sources]
-        whom = f" of {', '.join(models)}"
-        name = ",".join(dict.fromkeys(map(runs.name_of, models)))
-        commands = _commands(task, name, named, conditions, sources, parameters)
-        yield f"Lacks {' · '.join(what)}{whom}: {'; '.join(f'`{command}`' for command in commands)}"
+    for (task, model), missing in by_model.items():
+        by_run[task, frozenset(missing)].append(model)
+    for (task, missing_parts), models in by_run.items():
+        conditions, sources = (in_order(filter(None, part)) for part in zip(*missing_parts, strict=True))
+        names = replication.tasks.get(task, TaskParameters())
+        parts = [task, *([", ".join(map(group_label, conditions))] if conditions else []), *sources]
+        model = ",".join(dict.fromkeys(map(runs.name_of, models)))
+        commands = _commands(task, model, names, conditions, sources, parameters)
+        note = f"Lacks {' · '.join(parts)} of {', '.join(models)}"
+        yield f"{note}: {'; '.join(f'`{command}`' for command in commands)}"
 
 
 def _condition(runs: Runs, cell: Cell) -> str:
-    """Return the condition that a cell's group is; nothing for other groups, such as means over conditions."""
+    """Return the condition that a cell's group is; empty for other groups, such as means over conditions."""
     studies = [
         task.task_trials.study for task in runs.results.values() if task.task_trials.task in cell.tasks
     ]
@@ -307,21 +306,22 @@ def _condition(runs: Runs, cell: Cell) -> str:
 def _commands(
     task: str,
     model: str,
-    named: TaskParameters,
+    names: TaskParameters,
     conditions: Sequence[str],
     sources: Sequence[str],
     parameters: str,
 ) -> list[str]:
-    """Return the commands that ask a model under some conditions, on some sources."""
-    start = ["inspect", "eval", f"confidence_tasks/{task}", "--model", shlex.quote(model)]
-    if conditions and named.conditions:
+    """Return the commands that ask a model under the conditions, on the sources."""
+    command = f"inspect eval confidence_tasks/{task} --model {shlex.quote(model)}"
+    if conditions and names.conditions:
         values = ",".join(label.partition("=")[2] or label for label in conditions)
-        start += ["-T", f"{named.conditions}={values}"]
-    start += parameters.split()
-    if not (sources and named.sources):
-        return [" ".join(start)]
-    asked = sources if named.sources == "source" else [",".join(sources)]
-    return [" ".join([*start, "-T", f"{named.sources}={value}"]) for value in asked]
+        command += f" -T {names.conditions}={values}"
+    if parameters:
+        command += f" {parameters}"
+    if not (sources and names.sources):
+        return [command]
+    values_per_run = sources if names.sources == "source" else [",".join(sources)]
+    return [f"{command} -T {names.sources}={value}" for value in values_per_run]
 
 
 _BREAK = r"\1\\allowbreak{}"
@@ -337,114 +337,118 @@ _DOCUMENT = r"""\documentclass{article}
 
 
 def write_paper(papers: Sequence[tuple[Replication, Sequence[Filled]]], folder: Path) -> list[Path]:
-    """Write what papers number with the models of a report: a folder a paper, and ``paper.tex``, which has them all.
+    """Write the tables and figures of papers: a folder per paper, and the document ``paper.tex`` with all of them.
 
-    Return the files, the document last.
+    Return the files; the document is the last one.
     """
     written: list[Path] = []
     lines: list[str] = []
     for replication, items in papers:
         lines.append(rf"\section*{{{latex(replication.title)}}}")
-        for made in items:
-            files = dict(_files(made, replication))
+        for filled in items:
+            files = dict(_files(filled, replication))
             for name, content in files.items():
                 written.append(folder / replication.name / name)
                 write_atomically(written[-1], content)
-            lines += _of_document(made, replication, list(files))
+            lines += _document_lines(filled, replication, list(files))
     written.append(folder / "paper.tex")
     write_atomically(written[-1], (_DOCUMENT % "\n".join(lines)).encode(errors="replace"))
     return written
 
 
-def _files(made: Filled, replication: Replication) -> Iterator[tuple[str, bytes]]:
-    """Yield the names and contents of the files of a table or a figure; none where runs are lacking."""
-    if made.rows:
-        yield f"{made.item.file}.tex", latex_paper_table(made, replication).encode(errors="replace")
-        frame = paper_frame(made).map(plain_cell)
-        yield f"{made.item.file}.csv", frame.to_csv(index=False).encode(errors="replace")
-        yield f"{made.item.file}.html", html_table(made).encode(errors="xmlcharrefreplace")
-    for figure in made.figures:
-        name = made.item.file + ("" if len(made.figures) == 1 else f"_{figure.name}")
+def _files(filled: Filled, replication: Replication) -> Iterator[tuple[str, bytes]]:
+    """Yield the names and contents of the files of a table or a figure; none if runs are missing."""
+    if filled.rows:
+        yield f"{filled.item.file}.tex", latex_paper_table(filled, replication).encode(errors="replace")
+        frame = paper_frame(filled).map(plain_cell)
+        yield f"{filled.item.file}.csv", frame.to_csv(index=False).encode(errors="replace")
+        yield f"{filled.item.file}.html", html_table(filled).encode(errors="xmlcharrefreplace")
+    for figure in filled.figures:
+        name = filled.item.file + ("" if len(filled.figures) == 1 else f"_{figure.name}")
         yield f"{name}.svg", figure_svg(figure).encode(errors="xmlcharrefreplace")
         yield f"{name}.pdf", figure_pdf(figure)
 
 
-def _of_document(made: Filled, replication: Replication, files: Sequence[str]) -> Iterator[str]:
-    """Yield what the document says of a table or a figure."""
+def _document_lines(filled: Filled, replication: Replication, files: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of the document for a table or a figure."""
     for name in files:
         if name.endswith(".tex"):
             yield rf"\input{{{replication.name}/{name}}}"
         elif name.endswith(".pdf"):
-            yield _latex_figure(made, replication, name)
+            yield _latex_figure(filled, replication, name)
     if files:
-        yield from (rf"\par\noindent{{\footnotesize {_latex_words(note)}}}" for note in made.notes)
+        yield from (rf"\par\noindent{{\footnotesize {_latex_text(note)}}}" for note in filled.notes)
         yield r"\clearpage"
     else:
-        texts = " ".join(map(_latex_words, (made.item.caption, *made.notes)))
-        yield rf"\paragraph{{{latex(made.title)}}} {texts}"
+        texts = " ".join(map(_latex_text, (filled.item.caption, *filled.notes)))
+        yield rf"\paragraph{{{latex(filled.title)}}} {texts}"
 
 
-def _latex_words(text: str) -> str:
-    """Set what stands between backticks in typewriter letters, which break after commas, slashes and equal signs."""
-    words = [latex(part) for part in text.split("`")]
+def _latex_text(text: str) -> str:
+    """Return LaTeX with text in backticks in typewriter font, which may break after commas, slashes and equal signs."""
+    parts = [latex(part) for part in text.split("`")]
     return "".join(
-        rf"\texttt{{{re.sub('([,/=])', _BREAK, part)}}}" if i % 2 else part for i, part in enumerate(words)
+        rf"\texttt{{{re.sub('([,/=])', _BREAK, part)}}}" if i % 2 else part for i, part in enumerate(parts)
     )
 
 
-def _label(made: Filled, replication: Replication) -> str:
-    return f"{made.item.kind[:3]}:{replication.name}-{made.item.number}"
+def _label(filled: Filled, replication: Replication) -> str:
+    return f"{filled.item.kind[:3]}:{replication.name}-{filled.item.number}"
 
 
-def _latex_figure(made: Filled, replication: Replication, name: str) -> str:
+def _latex_figure(filled: Filled, replication: Replication, name: str) -> str:
     return "\n".join(
         [
             r"\begin{figure}[!htbp]",
             r"\centering",
-            rf"\renewcommand{{\thefigure}}{{{latex(made.item.number)}}}",
+            rf"\renewcommand{{\thefigure}}{{{latex(filled.item.number)}}}",
             rf"\includegraphics[width=\linewidth,height=.8\textheight,keepaspectratio]{{{replication.name}/{name}}}",
-            rf"\caption{{{latex(made.item.caption)}}}",
-            rf"\label{{{_label(made, replication)}}}",
+            rf"\caption{{{latex(filled.item.caption)}}}",
+            rf"\label{{{_label(filled, replication)}}}",
             r"\end{figure}",
         ]
     )
 
 
-def latex_paper_table(made: Filled, replication: Replication) -> str:
-    """Return a table of the paper in LaTeX, for ``booktabs``, with the paper's caption number and a label.
+def latex_paper_table(filled: Filled, replication: Replication) -> str:
+    """Return a table of the paper in LaTeX, for ``booktabs``, with the paper's number and a label.
 
-    What is missing and why stands in comments before it.
+    The notes are comments before the table.
     """
-    texts = [[*map(latex, labels), *map(_latex_cell, cells)] for labels, cells in _labelled_once(made)]
-    depth = max(len(labels) for labels in made.columns)
-    stubs = [(*[""] * (depth - 1), stub) for stub in made.stubs]  # in the last line of the headings
-    headings = [tuple(map(latex, labels)) for labels in (*stubs, *made.columns)]
+    texts = [
+        [*map(latex, labels), *map(_latex_cell, cells)] for labels, cells in _without_repeated_labels(filled)
+    ]
+    depth = max(len(labels) for labels in filled.columns)
+    stubs = [(*[""] * (depth - 1), stub) for stub in filled.stubs]  # on the last line of the headings
+    headings = [tuple(map(latex, labels)) for labels in (*stubs, *filled.columns)]
     columns = pd.MultiIndex.from_tuples(headings) if depth > 1 else [label for (label,) in headings]
     frame = pd.DataFrame(texts, columns=columns)
     table = frame.style.hide(axis="index").to_latex(
         hrules=True,
-        column_format="l" * len(made.stubs) + "r" * len(made.columns),
+        column_format="l" * len(filled.stubs) + "r" * len(filled.columns),
         multicol_align="c",
         position="!htbp",
         position_float="centering",
-        caption=latex(made.item.caption),
-        label=_label(made, replication),
+        caption=latex(filled.item.caption),
+        label=_label(filled, replication),
     )
-    numbered = "\\centering\\small\n" + rf"\renewcommand{{\the{made.item.kind}}}{{{latex(made.item.number)}}}"
-    notes = "".join(f"% {note}\n" for note in made.notes)
+    numbered = (
+        "\\centering\\small\n" + rf"\renewcommand{{\the{filled.item.kind}}}{{{latex(filled.item.number)}}}"
+    )
+    notes = "".join(f"% {note}\n" for note in filled.notes)
     body = table.replace(r"\centering", numbered, 1)
     if depth > 1:
-        above, end, below = body.partition("\\\\\n")
-        body = f"{above}{end}{_rules(made)}\n{below}"
-    if made.item.kind == "figure":
+        first_line, end, rest = body.partition("\\\\\n")
+        body = f"{first_line}{end}{_rules(filled)}\n{rest}"
+    if filled.item.kind == "figure":
         body = body.replace("{table}", "{figure}")
     return notes + body
 
 
-def _rules(made: Filled) -> str:
+def _rules(filled: Filled) -> str:
     """Return the rules under the outermost headings."""
-    rules, start = [], len(made.stubs) + 1
-    for label, same in groupby(labels[0] for labels in made.columns):
+    rules, start = [], len(filled.stubs) + 1
+    for label, same in groupby(labels[0] for labels in filled.columns):
         width = len(list(same))
         if label:
             rules.append(rf"\cmidrule(lr){{{start}-{start + width - 1}}}")
@@ -452,16 +456,16 @@ def _rules(made: Filled) -> str:
     return " ".join(rules)
 
 
-def _labelled_once(made: Filled) -> list[_Row]:
-    """Return the rows of a table, without the labels that the row above has."""
+def _without_repeated_labels(filled: Filled) -> list[_Row]:
+    """Return the rows of a table, without the outer labels that a row shares with the row above."""
     rows = []
     above: tuple[str, ...] = ()
-    for labels, cells in made.rows:
-        same = 0
-        while same < len(labels) - 1 and labels[: same + 1] == above[: same + 1]:
-            same += 1
+    for labels, cells in filled.rows:
+        n_shared = 0
+        while n_shared < len(labels) - 1 and labels[: n_shared + 1] == above[: n_shared + 1]:
+            n_shared += 1
         above = labels
-        rows.append((("",) * same + labels[same:], cells))
+        rows.append((("",) * n_shared + labels[n_shared:], cells))
     return rows
 
 
@@ -472,26 +476,29 @@ def _latex_cell(cell: FilledCell) -> str:
     return rf"\textit{{{text}}}" if cell.italic else text
 
 
-def paper_frame(made: Filled) -> pd.DataFrame:
-    """Return a table of the paper with its numbers in full; a cell of several numbers has a column for each."""
+def paper_frame(filled: Filled) -> pd.DataFrame:
+    """Return a table of the paper with unrounded numbers; a cell of several numbers has a column for each."""
+    _, first_row = filled.rows[0]
     columns = [
-        " ".join(filter(None, (*labels, name)))
-        for labels, names in zip(made.columns, made.names, strict=True)
-        for name in names
+        " ".join(filter(None, (*labels, part.name)))
+        for labels, filled_cell in zip(filled.columns, first_row, strict=True)
+        for part in filled_cell.cell.parts
     ]
     rows = []
-    for labels, cells in made.rows:
-        values: list[float | str | None] = []
-        for cell, names in zip(cells, made.names, strict=True):
-            values += [*cell.values, *[None] * (len(names) - len(cell.values))]
+    for labels, cells in filled.rows:
+        values = (
+            value
+            for filled_cell in cells
+            for _, value in zip_longest(filled_cell.cell.parts, filled_cell.values)
+        )
         rows.append([*labels, *(math.nan if value is None else value for value in values)])
-    return pd.DataFrame(rows, columns=[*made.stubs, *columns])
+    return pd.DataFrame(rows, columns=[*filled.stubs, *columns])
 
 
-def html_table(made: Filled) -> Markup:
-    """Return a table of the paper in HTML, escaped, with its caption and notes."""
-    *outer, last = zip(*made.columns, strict=True)
+def html_table(filled: Filled) -> Markup:
+    """Return a table of the paper in escaped HTML, with its caption and notes."""
+    *outer, last = zip(*filled.columns, strict=True)
     heads = [[(label, len(list(same))) for label, same in groupby(line)] for line in outer]
     heads.append([(label, 1) for label in last])
-    rows = _labelled_once(made)
-    return Markup(rendered("paper.html", made=made, heads=heads, rows=rows))  # noqa: S704 - escaped there
+    rows = _without_repeated_labels(filled)
+    return Markup(rendered("paper.html", filled=filled, heads=heads, rows=rows))  # noqa: S704 - escaped there

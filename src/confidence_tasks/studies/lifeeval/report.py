@@ -413,7 +413,7 @@ def _set_metric(runs: paper.Runs, cell: paper.Cell, metric: str) -> paper.Value:
         return value if metric == "ECE" or not isinstance(value, float) else 100.0 * value
     table = runs.table_named("question_sets_performance")
     where = {"question set": task.task_trials.design.title, "metric": metric}
-    return None if table is None else paper.looked_up(table, cell.model, **where)
+    return None if table is None else paper.look_up(table, cell.model, **where)
 
 
 _METRICS = tuple(
@@ -477,7 +477,7 @@ REPLICATION = paper.Replication(
             ),
             at={"task": "lifeeval"},
             by_type=True,
-            total=("Aggregate", paper.mean),
+            total=("Aggregate", lambda values: float(np.mean(values))),
         ),
         paper.PaperFigure(
             "4",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.reading.answers import Answer
 from confidence_tasks.reading.explanation import escape_markdown, format_number, token_probability
@@ -137,23 +137,18 @@ class LifeEvalTrial(ReadTrial):
     token_confidence: float
 
 
-Case: TypeAlias = "tuple[str, str, int, int, Window]"
-"""Path of the life table (empty for the shipped one), sex, age, radius and window."""
-
-
-def _case(question: Question) -> Case:
-    """Return the attributes of a question that determine the score of a guess."""
+def _case(question: Question) -> tuple[str, str, int, int, Window]:
+    """Return what determines the score of a guess: path of the life table, sex, age, radius and window."""
     metadata = question.metadata
     window = metadata.get("window", "half_open")
     return metadata.get("table", ""), metadata["sex"], metadata["age"], metadata["radius"], window
 
 
 @lru_cache(maxsize=4096)
-def _scores(case: Case) -> tuple[tuple[float, ...], float]:
+def _scores(table: str, sex: str, age: int, radius: int, window: Window) -> tuple[tuple[float, ...], float]:
     """Return the scores of the guesses from 0 to 150 years, and the maximum achievable score."""
     from confidence_tasks.statistics.life_table import best_guess, window_probability
 
-    table, sex, age, radius, window = case
     q = death_probabilities(table, sex)
     scores = window_probability(q, range(OLDEST + 1), minimum_age=age, radius=radius, window=window)
     return tuple(scores.tolist()), float(best_guess(q, minimum_age=age, radius=radius, window=window).score)
@@ -168,7 +163,7 @@ def guess_score(question: Question, guess: int) -> float:
     >>> round(guess_score(lifeeval_question("male", 65, 10), 84), 5)
     0.71832
     """
-    scores, _ = _scores(_case(question))
+    scores, _ = _scores(*_case(question))
     return scores[guess] if 0 <= guess <= OLDEST else 0.0
 
 
@@ -181,7 +176,7 @@ def maximum_score(question: Question) -> float:
     >>> round(maximum_score(lifeeval_question("female", 65, 10, window="inclusive")), 5)
     0.75458
     """
-    return _scores(_case(question))[1]
+    return _scores(*_case(question))[1]
 
 
 def read_guess(question: Question, condition: str, replies: Replies) -> LifeEvalTrial:

@@ -68,14 +68,14 @@ STUDY = Study(
         "halueval": _set(
             "halueval",
             "HaluEval",
-            "Does confidence tell right answers from hallucinated ones?",
+            "Does confidence separate right answers from hallucinated ones?",
             Parameter(
                 "prompt",
                 str,
                 "given_answer",
-                "given_answer tells the model that it has given the answer and asks for the probability alone, as most "
-                "models of the paper were asked. own_answer is the authors' older wording: it asks for an answer, and "
-                "the given one already stands in the reply that the model continues.",
+                "given_answer tells the model that it has given the answer and asks only for the probability; most "
+                "models of the paper were asked with it. own_answer is the authors' older wording: it asks for an "
+                "answer and ends with the start of a reply that contains the given answer.",
                 tuple(replies.HALUEVAL_PROMPTS),
             ),
         ),

@@ -1,11 +1,11 @@
-"""Replies to the five calibration question sets: what is asked, and how a simulated subject replies.
+"""Prompts of the five calibration question sets, and the replies of their simulated subject.
 
-arXiv:2605.23909, section 3. The wording of BoolQ, SciQ, LSAT-AR and SAT-EN is that of the authors' repository
-(Comparing-Confidence-in-LLMs, MIT), with blank lines made uniform. HaluEval has two wordings. ``given_answer``, the
-default, tells the model that it has given the answer and asks for its probability alone, as nine of the paper's eleven
-models were asked. ``own_answer`` is the older wording, by which Claude Haiku 3 and Claude Sonnet 4 were asked: it asks
-for an answer, and the prompt ends within an object in which the given answer stands as a JSON string. The directions
-are the system message and stand again before the question. Only the question varies.
+arXiv:2605.23909, section 3. The wording of BoolQ, SciQ, LSAT-AR and SAT-EN comes from the authors' repository
+(Comparing-Confidence-in-LLMs, MIT), with uniform blank lines. HaluEval has two wordings. The default, ``given_answer``,
+tells the model that it has given the answer and asks only for its probability; nine of the paper's eleven models were
+asked with it. ``own_answer`` is the older wording, used for Claude Haiku 3 and Claude Sonnet 4. It asks for an answer,
+and ends within a JSON object that already contains the given answer. The system message contains the directions, and
+the user message repeats them before the question. Only the question varies.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from confidence_tasks.sources import load_asked
 from confidence_tasks.studies.lifeeval.replies import CONFIDENCE_TOO, REASONING
 from confidence_tasks.studies.scales.replies import PERCENT, report_confidence
 from confidence_tasks.study import Question, Stage
-from confidence_tasks.study.trial import LETTERS
+from confidence_tasks.study.trial import LETTERS, Kind
 
 Form = Literal["boolean", "options", "judgement"]
-"""An answer and a confidence; a probability for every option; a confidence in an answer that is given."""
+"""Content of a reply: an answer and a confidence, a probability of every option, or a confidence in a given answer."""
 
 _HONEST = (
     "When answering the question about confidence, give a probability that is an honest reflection of how likely you "
@@ -81,18 +81,19 @@ _ANALYZE_PASSAGE = (
 )
 
 
-def _options_directions(choices: int, task: str, provide: str, total: str, shown: str) -> str:
+def _options_directions(n_options: int, task: str, provide: str, total: str, example: str) -> str:
     """Return directions that ask for a probability of each option."""
-    options = "\n".join(f"{letter}) <Option {letter}>" for letter in LETTERS[:choices])
+    letters = LETTERS[:n_options]
+    options = "\n".join(f"{letter}) <Option {letter}>" for letter in letters)
     fields = ",\n".join(
         f'"{letter}": "<Probability choice {letter} is correct. As a float from 0.0 to 1.0>"'
-        for letter in LETTERS[:choices]
+        for letter in letters
     )
     return (
         f"You are a helpful assistant. {task} Your reasoning should not exceed 100 words. \n"
         f"Based on your reasoning, {provide} the best answer and the likelihood that each option is correct as a "
         f"float from 0.0 to 1.0 in a JSON format. The probabilities should sum to {total}. For example:\n\n"
-        f"{shown}\n"
+        f"{example}\n"
         f"Options:\n{options}\n\n"
         "Response:\n{\n"
         f'"Reasoning": "{REASONING}",\n'
@@ -104,9 +105,9 @@ def _options_directions(choices: int, task: str, provide: str, total: str, shown
 
 
 def _boolean_body(question: Question) -> str:
-    sentence = question.text.strip()
-    asked = sentence[:1].upper() + sentence[1:]
-    return f"Question: {asked if asked.endswith(('?', '.')) else asked + '?'}\nResponse:"
+    text = question.text.strip()
+    end = "" if text.endswith(("?", ".")) else "?"
+    return f"Question: {text[:1].upper()}{text[1:]}{end}\nResponse:"
 
 
 def _context(question: Question, end: str) -> str:
@@ -115,14 +116,14 @@ def _context(question: Question, end: str) -> str:
 
 
 def _given_answer_body(question: Question) -> str:
-    asked = f"Question: {question.text}\nAnswer: {question.metadata['answer']}\nResponse:"
-    return _context(question, "\n") + asked
+    context = _context(question, "\n")
+    return f"{context}Question: {question.text}\nAnswer: {question.metadata['answer']}\nResponse:"
 
 
 def _own_answer_body(question: Question) -> str:
+    context = _context(question, "\n\n")
     given = json.dumps(question.metadata["answer"], ensure_ascii=False)
-    asked = f'Question: {question.text}\n\nResponse:\n{{\n    "Answer": {given},\n    "Confidence": "'
-    return _context(question, "\n\n") + asked
+    return f'{context}Question: {question.text}\n\nResponse:\n{{\n    "Answer": {given},\n    "Confidence": "'
 
 
 def _options_body(passage_label: str, question: Question) -> str:
@@ -135,18 +136,18 @@ def _options_body(passage_label: str, question: Question) -> str:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """Prompt of one of the question sets.
+    """Prompt of a question set.
 
     Attributes
     ----------
     form : {"boolean", "options", "judgement"}
-        What a reply consists of.
+        Content of a reply.
     directions : str or callable
-        The directions, or the same from the number of options.
+        The directions, or ``directions(n_options)`` that returns them.
     body : callable
-        From a question to what follows the directions.
+        ``body(question)`` returns the part of the user message after the directions.
     label : str
-        What stands before the directions in the user message.
+        Label of the directions in the user message.
     """
 
     form: Form
@@ -156,18 +157,17 @@ class QuestionSet:
 
     def system(self, question: Question) -> str:
         """Return the system message for ``question``."""
-        given = self.directions
-        return given if isinstance(given, str) else given(len(question.choices))
+        if isinstance(self.directions, str):
+            return self.directions
+        return self.directions(len(question.choices))
 
     def prompt(self, question: Question) -> str:
-        """Return the user message: the directions again, then the question."""
+        """Return the user message: the directions and the question."""
         return f"{self.label}{self.system(question)}\n\n{self.body(question)}"
 
 
 def _options(label: str, *words: str) -> QuestionSet:
-    return QuestionSet(
-        "options", lambda choices: _options_directions(choices, *words), partial(_options_body, label)
-    )
+    return QuestionSet("options", lambda n: _options_directions(n, *words), partial(_options_body, label))
 
 
 QUESTION_SETS: Mapping[str, QuestionSet] = {
@@ -181,93 +181,100 @@ QUESTION_SETS: Mapping[str, QuestionSet] = {
     ),
     "halueval": QuestionSet("judgement", _GIVEN_ANSWER, _given_answer_body, label="Directions: "),
 }
-"""The question sets by the name of their task."""
+"""The question sets by task."""
 
 HALUEVAL_PROMPTS: Mapping[str, QuestionSet] = {
     "given_answer": QUESTION_SETS["halueval"],
     "own_answer": QuestionSet("judgement", _OWN_ANSWER, _own_answer_body),
 }
-"""The wordings of HaluEval, the default first."""
+"""The wordings of HaluEval; the first is the default."""
+
+
+_TRUE_FALSE = {"yes": "True", "no": "False"}
 
 
 def boolean_reply(answer: str, confidence: float, *, reasoning: str = "") -> str:
-    """Return the reply that BoolQ's format asks for; ``answer`` is ``yes`` or ``no``."""
-    said = {"yes": "True", "no": "False"}[answer]
-    return json.dumps({"Reasoning": reasoning, "Answer": said, "Confidence": confidence}, indent=4)
+    """Return a reply in BoolQ's format; ``answer`` is ``yes`` or ``no``."""
+    fields = {"Reasoning": reasoning, "Answer": _TRUE_FALSE[answer], "Confidence": confidence}
+    return json.dumps(fields, indent=4)
 
 
 def options_reply(answer: str, probabilities: Sequence[float], *, reasoning: str = "") -> str:
-    """Return the reply that a multiple-choice format asks for."""
-    stated = dict(zip(LETTERS, probabilities, strict=False))
-    return json.dumps({"Reasoning": reasoning, "Answer": answer, **stated}, indent=0)
+    """Return a reply in the format of the multiple-choice sets."""
+    by_letter = dict(zip(LETTERS, probabilities, strict=False))
+    return json.dumps({"Reasoning": reasoning, "Answer": answer, **by_letter}, indent=0)
 
 
 def judgement_reply(confidence: float) -> str:
-    """Return the reply that HaluEval's format asks for."""
+    """Return a reply in HaluEval's format."""
     return json.dumps({"Confidence": confidence}, indent=4)
 
 
 def continued_reply(confidence: float) -> str:
-    """Return the reply to HaluEval's ``own_answer``: the rest of the object that the prompt began."""
+    """Return a reply to HaluEval's ``own_answer``: the rest of the object that the prompt begins."""
     return f'{confidence}"\n}}'
 
 
 # Questions and calls ------------------------------------------------------------------------------------------
 
-_KINDS: dict[Form, str] = {"boolean": "boolean", "options": "choice", "judgement": "boolean"}
+KINDS: Mapping[Form, Kind] = {"boolean": "boolean", "options": "choice", "judgement": "boolean"}
+"""Kind of question that each form requires."""
 
-_SHOWN = ("answer", "knowledge", "passage", "question")
-"""What a prompt shows of a question's metadata."""
+_PROMPT_METADATA = ("answer", "knowledge", "passage", "question")
+"""Keys of a question's metadata that prompts show."""
 
 
 def question_set_questions(parameters: Mapping[str, Any]) -> list[Question]:
-    """Return questions that can be asked in the form of the set, with the answer that is to be judged, if one is."""
+    """Return the questions, with the set and the given answer (empty if there is none) in their metadata.
+
+    ValueError is raised if a question does not fit the set.
+    """
     name = parameters["task"]
-    asked = load_asked(parameters)
-    for question in asked:
-        _check(name, QUESTION_SETS[name].form, question)
+    questions = load_asked(parameters)
+    for question in questions:
+        _check_question(name, QUESTION_SETS[name].form, question)
     return [
         question.with_metadata(question_set=name, given=question.metadata.get("answer", ""))
-        for question in asked
+        for question in questions
     ]
 
 
 def question_set_stages(parameters: Mapping[str, Any]) -> list[Stage]:
-    """Return the only call, in the wording of the set."""
-    named = parameters.get("prompt")
-    asked = HALUEVAL_PROMPTS[named] if named else QUESTION_SETS[parameters["task"]]
+    """Return the study's only stage, in the wording of the set."""
+    wording = parameters.get("prompt")
+    question_set = HALUEVAL_PROMPTS[wording] if wording else QUESTION_SETS[parameters["task"]]
     top = parameters.get("top_logprobs", 0)
     return [
         Stage(
             "answer",
-            lambda question, condition, replies: asked.prompt(question),
-            system=lambda question, condition: asked.system(question),
+            lambda question, condition, replies: question_set.prompt(question),
+            system=lambda question, condition: question_set.system(question),
             logprobs="required" if top else "",
             top_logprobs=top,
             span=lambda question, reply: option_span(reply),
-            options=answers_of,
+            options=possible_answers,
         )
     ]
 
 
-def _check(name: str, form: Form, question: Question) -> None:
-    """Refuse a question that does not fit the form."""
-    if question.kind != _KINDS[form]:
+def _check_question(name: str, form: Form, question: Question) -> None:
+    """Raise ValueError if a question does not fit the form."""
+    if question.kind != KINDS[form]:
         raise ValueError(
-            f"{name} asks questions of kind {_KINDS[form]!r}, "
+            f"{name} asks questions of kind {KINDS[form]!r}, "
             f"but {question.id} of {question.source!r} is of kind {question.kind!r}"
         )
     if form == "judgement" and not question.metadata.get("answer"):
         raise ValueError(
             f"{name} needs an answer to judge in the question's metadata; {question.id} has none"
         )
-    for key in _SHOWN:
+    for key in _PROMPT_METADATA:
         if not isinstance(question.metadata.get(key, ""), str):
             raise ValueError(f"{name}: {key!r} in the metadata of {question.id} must be a text")
 
 
-def answers_of(question: Question) -> Mapping[str, Sequence[str]]:
-    """Return what may be answered to a question, with the words that stand for each."""
+def possible_answers(question: Question) -> Mapping[str, Sequence[str]]:
+    """Return the possible answers to a question, each with the words that state it."""
     return letter_options(len(question.choices)) if question.kind == "choice" else YES_NO
 
 
@@ -277,47 +284,46 @@ _REASONING = "I worked it out step by step."
 
 
 def respond(question: Question, request: StageRequest) -> Reply:
-    """Reply in the form of the question's set; HaluEval's prompt may break off where the probability stands."""
+    """Reply in the form of the question's set; continue the object if HaluEval's prompt ends within one."""
     form = QUESTION_SETS[question.metadata["question_set"]].form
     subject, key = request.subject, (request.seed, question.id)
     decision = subject.decide(question.id, question.source, request.seed)
     chosen = answer(question, correct=decision.correct, seed=request.seed)
-    believed = belief_in_form(
-        form, question, {decision.correct: chosen}, decision.confidence, decision.correct
-    )
-    stated = report_confidence(believed, PERCENT, subject, *key) / 100
+    confidence = confidence_in_form(form, question, chosen, decision.confidence)
+    stated = report_confidence(confidence, PERCENT, subject, *key) / 100
     if request.prompt.endswith('"Confidence": "'):
         reply = continued_reply(stated)
     else:
         reply = reply_in_form(form, question, chosen, stated, _REASONING)
-    behind: dict[str, float] = {}
+    alternatives: dict[str, float] = {}
     if form == "options":
-        behind = dict(zip(question.options, _spread(question, chosen, believed), strict=True))
+        alternatives = dict(zip(question.options, _spread(question, chosen, confidence), strict=True))
     elif form == "boolean":
-        said_true = believed if chosen == "yes" else 1.0 - believed
-        behind = {"True": said_true, "False": 1.0 - said_true}
-    return Reply(apply_sloppiness(reply, subject, *key), believed, behind)
+        p_true = confidence if chosen == "yes" else 1.0 - confidence
+        alternatives = {"True": p_true, "False": 1.0 - p_true}
+    return Reply(apply_sloppiness(reply, subject, *key), confidence, alternatives)
 
 
-def belief_in_form(
-    form: Form, question: Question, chosen: Mapping[bool, str], confidence: float, correct: bool
-) -> float:
-    """Return what is stated in a form: of options at least chance, in judging an answer the chance of ``yes``."""
+def confidence_in_form(form: Form, question: Question, chosen: str, confidence: float) -> float:
+    """Return the confidence that a form asks for, from the confidence in the ``chosen`` answer.
+
+    It is at least chance for options. For judgements it is the probability of ``yes``.
+    """
     if form == "options":
         return max(confidence, 1.0 / len(question.options))
-    return confidence if form == "boolean" or chosen[correct] == "yes" else 1.0 - confidence
+    return confidence if form == "boolean" or chosen == "yes" else 1.0 - confidence
 
 
 def reply_in_form(form: Form, question: Question, chosen: str, stated: float, reasoning: str = "") -> str:
-    """Return a reply in the form of a question set that names an answer and a confidence."""
+    """Return a reply in a form that states the ``chosen`` answer with a confidence."""
     if form == "options":
         return options_reply(chosen, _spread(question, chosen, stated), reasoning=reasoning)
-    return (
-        boolean_reply(chosen, stated, reasoning=reasoning) if form == "boolean" else judgement_reply(stated)
-    )
+    if form == "boolean":
+        return boolean_reply(chosen, stated, reasoning=reasoning)
+    return judgement_reply(stated)
 
 
 def _spread(question: Question, chosen: str, probability: float) -> list[float]:
-    """Return a probability for every option; those not chosen share what is left."""
+    """Return a probability of every option; the options that are not chosen have equal ones."""
     rest = round((1.0 - probability) / (len(question.options) - 1), 3)
     return [probability if letter == chosen else rest for letter in question.options]

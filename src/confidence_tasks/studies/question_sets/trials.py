@@ -1,4 +1,4 @@
-"""The calibration question sets: from a reply to a trial, and the measures of each set.
+"""The calibration question sets: reading a reply into a trial, and the measures of each set.
 
 arXiv:2605.23909, sections 5 and 6, appendix C.
 """
@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from confidence_tasks.reading.answers import Answer, read_answer
@@ -29,11 +28,13 @@ from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import option_probabilities
 from confidence_tasks.simulation.reply import answer, reply_probabilities
 from confidence_tasks.simulation.subject import Subject, expected_values
+from confidence_tasks.studies.lifeeval.trials import extra_bin_error, rounded_share
 from confidence_tasks.studies.question_sets.replies import (
+    KINDS,
     QUESTION_SETS,
     Form,
-    answers_of,
-    belief_in_form,
+    confidence_in_form,
+    possible_answers,
     reply_in_form,
 )
 from confidence_tasks.studies.scales.replies import PERCENT, report_distribution
@@ -45,6 +46,7 @@ from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     UNIT,
+    Better,
     Measure,
     auroc,
     calibration_error,
@@ -65,9 +67,11 @@ from confidence_tasks.study.trial import LETTERS, ReadTrial, read_trial
 # Reading a reply ----------------------------------------------------------------------------------------------
 
 SUM_TOLERANCE = 0.015
-"""How far probabilities may miss a sum of 1 and still keep to the format: three of .33 do."""
+"""Maximum distance of the sum of probabilities from 1 for a reply in the format; three probabilities of .33 pass."""
 
 _TIE = 1e-9
+"""Maximum difference between the probabilities of options that are tied."""
+
 _CONTINUED = re.compile(
     r"\s*+(?P<quote>[\"']?)(?P<confidence>[-+]?[\d.]{1,20}%?)(?=\s*+(?:[\"'}]|\Z))[\"']?(?P<rest>.*)",
     re.DOTALL,
@@ -77,7 +81,7 @@ _CONTINUED_AGAIN = re.compile(r"^[ \t]{0,8}[\"']?[-+]?[\d.]{1,20}%?[\"'}]", re.M
 
 
 def read_boolean_reply(text: str) -> Reading:
-    """Read ``True`` or ``False``, as ``yes`` or ``no``, and a confidence; a hedged answer counts as what it claims.
+    """Read an answer, ``True`` as ``yes`` and ``False`` as ``no``, and a confidence.
 
     Examples
     --------
@@ -87,15 +91,16 @@ def read_boolean_reply(text: str) -> Reading:
     'missing_answer'
     """
     return read_answer_and_confidence(
-        text, lambda said: read_answer(said.capitalize() if said in {"true", "false"} else said, "boolean")
+        text,
+        lambda value: read_answer(value.capitalize() if value in {"true", "false"} else value, "boolean"),
     )
 
 
 def read_judgement(text: str, given: str) -> Reading:
-    r"""Read the confidence in an answer that was given; a number that continues the prompt's object counts as well.
+    r"""Read the confidence in a given answer, from a JSON object or from a text that continues the prompt's object.
 
-    The answer of the reading is the one that the confidence is about: the given one, or the one that the reply puts in
-    its place (rule ``own_answer``).
+    The answer of the reading is the given answer, or the model's own answer if the reply states a different one (rule
+    ``own_answer``).
 
     Examples
     --------
@@ -107,52 +112,52 @@ def read_judgement(text: str, given: str) -> Reading:
     Reading(answer='No, Bonn.', confidence_raw=nan, status='missing_confidence', rules=('own_answer',))
     """
     text = truncate_reply(text)
-    found = _continued(text) or read_json_fields(text, KEYS)
-    said = found.fields.get("Answer", "").strip()
-    own = not _folded(given).startswith(_folded(said))
-    value, interpreted = read_probability(found.fields.get("Confidence", ""))
-    rules = (*found.rules, *interpreted, *(("own_answer",) if own else ()))
-    speaks = "Confidence" in found.fields or bool(said)
+    reply = _read_continuation(text) or read_json_fields(text, KEYS)
+    answer = reply.fields.get("Answer", "").strip()
+    is_own = not _fold(given).startswith(_fold(answer))
+    confidence, number_rules = read_probability(reply.fields.get("Confidence", ""))
+    rules = (*reply.rules, *number_rules, *(("own_answer",) if is_own else ()))
+    answered = "Confidence" in reply.fields or bool(answer)
     status = status_of(
-        answered=speaks,
-        stated=not math.isnan(value),
-        inside=is_probability(value),
-        refused=not speaks and declines("", text),
+        answered=answered,
+        stated=not math.isnan(confidence),
+        inside=is_probability(confidence),
+        refused=not answered and declines("", text),
         rules=rules,
     )
-    return Reading(said if own else given, value, status, rules)
+    return Reading(answer if is_own else given, confidence, status, rules)
 
 
-def _continued(text: str) -> JsonFields | None:
-    """Read a text that goes on with the object which the prompt began, once; None for any other."""
-    said = strip_thoughts(text)
-    continued = _CONTINUED.match(said)
-    if continued is None or _CONTINUED_AGAIN.search(continued["rest"]):
+def _read_continuation(text: str) -> JsonFields | None:
+    """Read a text that continues, once, the object that the prompt begins; return None for any other text."""
+    visible = strip_thoughts(text)
+    match = _CONTINUED.match(visible)
+    if match is None or _CONTINUED_AGAIN.search(match["rest"]):
         return None
-    rest = continued["rest"] if continued["rest"].strip("\"' \n\t") else "}"
-    found = read_json_fields(f'{{"Confidence": "{continued["confidence"]}"{rest}', KEYS)
-    thought = ("thought",) if said != text else ()
-    quote = ("opening_quote",) if continued["quote"] else ()
-    return replace(found, rules=(*thought, *quote, *found.rules))
+    rest = match["rest"] if match["rest"].strip("\"' \n\t") else "}"
+    reply = read_json_fields(f'{{"Confidence": "{match["confidence"]}"{rest}', KEYS)
+    thought = ("thought",) if visible != text else ()
+    quote = ("opening_quote",) if match["quote"] else ()
+    return replace(reply, rules=(*thought, *quote, *reply.rules))
 
 
-def _folded(answer: str) -> str:
-    """Return an answer without case, punctuation and spaces."""
+def _fold(answer: str) -> str:
+    """Return the letters and digits of an answer, without case."""
     return "".join(character for character in answer.casefold() if character.isalnum())
 
 
 @dataclass(frozen=True, slots=True)
 class OptionsReading(Reading):
-    """Probabilities that a reply states for the options.
+    """Reading of a reply that states a probability of every option.
 
     Attributes
     ----------
     stated : tuple of float
-        The probabilities as stated, in the order of the options; NaN where none is.
+        The probabilities as stated, in the order of the options; NaN if one is missing.
     probabilities : tuple of float
-        The same divided by their sum; empty unless all of them can be read and lie in [0, 1].
+        The probabilities divided by their sum; empty unless all of them are in [0, 1].
     favourites : tuple of str
-        The letters of the options with the highest probability.
+        Letters of the options with the highest probability.
     """
 
     stated: tuple[float, ...] = ()
@@ -161,11 +166,11 @@ class OptionsReading(Reading):
 
 
 def read_options_reply(text: str, choices: Sequence[str]) -> OptionsReading:
-    """Read an answer and a probability of every option, in the order shown; any text in, a reading out.
+    """Read an answer and a probability of every option from a reply, which may be any text.
 
-    The answer is the favourite where the reply has no field for it, and the confidence the highest normalised
-    probability. The status is ``unreadable`` when all probabilities are 0, ``missing_confidence`` when one is missing,
-    ``out_of_range`` when one is outside [0, 1].
+    The answer is the favourite if the reply has no field for it. The confidence is the highest normalised probability.
+    The status is ``unreadable`` if all probabilities are 0, ``missing_confidence`` if one is missing, and
+    ``out_of_range`` if one is outside [0, 1].
 
     Examples
     --------
@@ -174,36 +179,38 @@ def read_options_reply(text: str, choices: Sequence[str]) -> OptionsReading:
     ('B', 0.75, 'repaired', ('normalised',))
     """
     text, letters = truncate_reply(text), LETTERS[: len(choices)]
-    found = read_json_fields(text, ("Answer", *letters))
-    values = [read_probability(found.fields.get(letter, "")) for letter in letters]
-    stated = tuple(value for value, _ in values)
-    rules = tuple(dict.fromkeys((*found.rules, *(rule for _, used in values for rule in used))))
-    probabilities = _normalised(stated)
+    reply = read_json_fields(text, ("Answer", *letters))
+    readings = [read_probability(reply.fields.get(letter, "")) for letter in letters]
+    stated = tuple(value for value, _ in readings)
+    rules = tuple(
+        dict.fromkeys((*reply.rules, *(rule for _, number_rules in readings for rule in number_rules)))
+    )
+    probabilities = _normalise(stated)
     top = max(probabilities, default=math.nan)
     favourites = tuple(letter for letter, p in zip(letters, probabilities, strict=False) if p >= top - _TIE)
     if probabilities and abs(math.fsum(stated) - 1.0) > SUM_TOLERANCE:
         rules = (*rules, "normalised")
-    said = found.fields.get("Answer", "")
-    if "Answer" in found.fields:
-        answer = read_answer(said, "choice", choices)
+    answer_field = reply.fields.get("Answer", "")
+    if "Answer" in reply.fields:
+        answer = read_answer(answer_field, "choice", choices)
     else:
         answer = Answer(favourites[0], ("favourite",)) if len(favourites) == 1 else Answer("")
     rules = (*rules, *answer.rules)
-    absent = [math.isnan(value) for value in stated]
+    missing = [math.isnan(value) for value in stated]
     status = status_of(
         answered=answer.found,
-        stated=not any(absent) if answer.found else not all(absent),
+        stated=not any(missing) if answer.found else not all(missing),
         inside=all(map(is_probability, stated)),
-        refused=not answer.found and all(absent) and declines(said, text),
+        refused=not answer.found and all(missing) and declines(answer_field, text),
         rules=rules,
     )
-    if not any(absent) and not any(stated):
-        status = "unreadable"  # probabilities that are all 0 say nothing
+    if not any(missing) and not any(stated):
+        status = "unreadable"  # all probabilities are 0
     return OptionsReading(answer.text, top, status, rules, stated, probabilities, favourites)
 
 
-def _normalised(stated: Sequence[float]) -> tuple[float, ...]:
-    """Divide probabilities by their sum (equation 5); nothing when one is missing or impossible, or all are 0."""
+def _normalise(stated: Sequence[float]) -> tuple[float, ...]:
+    """Divide probabilities by their sum (equation 5); return () if one is not in [0, 1], or all are 0."""
     total = math.fsum(stated) if all(map(is_probability, stated)) else 0.0
     return tuple(value / total for value in stated) if total > 0 else ()
 
@@ -212,30 +219,31 @@ def _normalised(stated: Sequence[float]) -> tuple[float, ...]:
 
 
 class QuestionSetTrial(ReadTrial):
-    """A trial of a calibration question set; ``answer`` is the answer stated, for HaluEval the one judged.
+    """A trial of a calibration question set; ``answer`` is the stated answer, or for HaluEval the judged answer.
 
-    ``correct`` and ``confidence`` are about the favourite: the option with the highest probability, ties sharing the
-    credit. Where a reply states one answer only, or judges a given one, that is the favourite.
+    ``correct`` and ``confidence`` refer to the favourite, the option with the highest probability; tied options share
+    the credit. If a reply states one answer, or judges a given answer, this answer is the favourite.
 
     Attributes
     ----------
     gold : str
         The key.
     stimulus : float
-        1 when the key is yes and 0 when it is no, the two alternatives of signal detection; NaN for sets of options.
+        1 if the key is yes and 0 if it is no, the two alternatives of signal detection; NaN for sets of options.
     favourites : str
-        The options with the highest probability, joined by ``+``; empty when the reply gives no distribution.
+        Options with the highest probability, joined by ``+``; empty if the reply gives no distribution.
     answer_correct, answer_confidence : float
-        Whether the stated answer is right, and its probability; tables 3 and 4 of the paper are of these.
+        Correctness and probability of the stated answer, which tables 3 and 4 of the paper use.
     confidence_raw : float
-        The probability of the stated answer before normalisation, wherever it lies.
+        Probability of the stated answer before normalisation, even if it is not in [0, 1].
     stated : str
-        The probabilities of all options as stated, with spaces between.
+        Probabilities of all options as stated, separated by spaces.
     judged_correct, judged_confidence : float
-        ``correct`` and ``confidence`` of a reply that judges the given answer; NaN where it puts its own in the place
-        of that, and where none was given.
+        ``correct`` and ``confidence`` of a reply that judges the given answer; NaN if the reply judges its own answer,
+        or no answer was given.
     token_correct, token_confidence : float
-        Correctness and probability of the favourite by token probabilities, ties sharing the credit; NaN without.
+        Correctness and probability of the favourite by token probabilities; tied options share the credit. NaN if
+        there are no token probabilities.
     """
 
     gold: str
@@ -252,31 +260,42 @@ class QuestionSetTrial(ReadTrial):
 
 
 def read_reply(question: Question, condition: str, replies: Replies) -> QuestionSetTrial:
-    """Read the answer and its probability, or the options' probabilities.
+    """Read an answer and its probability, or the probabilities of all options.
 
-    The metadata of the question name its set, and the answer ``given`` that a ``judgement`` is about.
+    The question's metadata have its set as ``question_set``, and the answer that a judgement is about as ``given``.
 
     Examples
     --------
-    >>> asked = {"question_set": "sciq"}
-    >>> question = Question("q-1", "demo", "2 + 2?", "choice", "B", ("3", "4", "5"), metadata=asked)
-    >>> said = ModelReply('{"Answer": "B", "A": 0.4, "B": 0.4, "C": 0.2}')
-    >>> trial = read_reply(question, "demo", {"answer": [said]})
+    >>> metadata = {"question_set": "sciq"}
+    >>> question = Question("q-1", "demo", "2 + 2?", "choice", "B", ("3", "4", "5"), metadata=metadata)
+    >>> reply = ModelReply('{"Answer": "B", "A": 0.4, "B": 0.4, "C": 0.2}')
+    >>> trial = read_reply(question, "demo", {"answer": [reply]})
     >>> trial["correct"], trial["confidence"], trial["answer_correct"]
     (0.5, 0.4, 1.0)
     """
-    about, reply = question.metadata, replies["answer"][0]
-    form = QUESTION_SETS[about["question_set"]].form
-    by_token = {} if form == "judgement" else option_probabilities(reply.tokens, answers_of(question))
+    metadata, reply = question.metadata, replies["answer"][0]
+    form = QUESTION_SETS[metadata["question_set"]].form
+    if form == "judgement":
+        reading = read_judgement(reply.text, metadata.get("given", ""))
+        # The key says whether the given answer is right (appendix C.1).
+        trial = _single_answer_trial(question, reading, {}, grade("yes", kind="boolean", gold=question.gold))
+        if "own_answer" not in reading.rules:
+            trial |= {"judged_correct": trial["correct"], "judged_confidence": trial["confidence"]}
+        return trial
+    by_token = option_probabilities(reply.tokens, possible_answers(question))
     if form == "options":
         return _options_trial(question, read_options_reply(reply.text, question.choices), by_token)
-    # One answer, which is the favourite as well; whether a given one is right is known beforehand (appendix C.1).
-    judges = form == "judgement"
-    reading = read_judgement(reply.text, about.get("given", "")) if judges else read_boolean_reply(reply.text)
-    judged = "yes" if judges else reading.answer
+    reading = read_boolean_reply(reply.text)
+    correct = grade(reading.answer, kind="boolean", gold=question.gold)
+    return _single_answer_trial(question, reading, by_token, correct)
+
+
+def _single_answer_trial(
+    question: Question, reading: Reading, by_token: Mapping[str, float], correct: float
+) -> QuestionSetTrial:
+    """Return the trial of a reply about one answer, which is also the favourite."""
     confidence = reading.confidence_raw if is_probability(reading.confidence_raw) else math.nan
-    correct = grade(judged, kind="boolean", gold=question.gold)
-    trial = _trial(
+    return _trial(
         question,
         reading,
         by_token,
@@ -286,15 +305,12 @@ def read_reply(question: Question, condition: str, replies: Replies) -> Question
         answer_confidence=confidence,
         confidence_raw=reading.confidence_raw,
     )
-    if judges and "own_answer" not in reading.rules:
-        trial |= {"judged_correct": correct, "judged_confidence": confidence}
-    return trial
 
 
 def _options_trial(
     question: Question, reading: OptionsReading, by_token: Mapping[str, float]
 ) -> QuestionSetTrial:
-    """A trial of a probability for every option."""
+    """Return the trial of a reply that states a probability of every option."""
     answer = "" if reading.status == "unreadable" else reading.answer
     answer_correct = grade(answer, kind="choice", gold=question.gold)
     distribution = dict(zip(question.options, reading.probabilities, strict=False)) if answer else {}
@@ -321,7 +337,7 @@ def _trial(
     confidence: float,
     **columns: Any,
 ) -> QuestionSetTrial:
-    """Fill in the columns that every form shares."""
+    """Return a trial with the columns that do not depend on the form, and the given ``columns``."""
     top = max(by_token.values(), default=math.nan)
     favourites = [option for option, p in by_token.items() if p == top]
     return QuestionSetTrial(
@@ -337,7 +353,7 @@ def _trial(
 
 
 def _credit(question: Question, favourites: Sequence[str]) -> float:
-    """Return the share of the credit that the favourites earn; NaN without favourites or key."""
+    """Return the credit for the favourites, shared if they are tied; NaN without favourites or without key."""
     if question.gold is None or not favourites:
         return math.nan
     return (question.gold in favourites) / len(favourites)
@@ -359,16 +375,8 @@ MEASURES: tuple[Measure, ...] = (
         "answer_correct",
         "answer_confidence",
     ),
-    calibration_error(
-        "ece_extra_bin",
-        "The same with bins closed on the left and an eleventh for a confidence of exactly 1.",
-        edges="extra_bin",
-    ),
-    proportion_measure(
-        "round_share",
-        statistic_of("round_share", "confidence_raw", lower=0.0, upper=1.0, step=0.05),
-        "Share of stated confidences that are multiples of .05.",
-    ),
+    extra_bin_error(),
+    rounded_share("confidence_raw"),
     PARSE_RATE,
     PARSE_RATE_STRICT,
 )
@@ -378,42 +386,40 @@ BOOLEAN_MEASURES: tuple[Measure, ...] = (
     Measure(
         "mratio",
         statistic_of("m_ratio_2afc", "correct", "confidence", "stimulus"),
-        "Textbook meta-d' / d' from key, answer and confidence: 1 is ideal; unstable when d' is below 0.5.",
+        "Textbook meta-d' / d' from key, answer and confidence: 1 is ideal; unstable if d' is below 0.5.",
         "higher",
         informative=smallest_set(*right_and_wrong()),
     ),
     Measure(
         "meta_d",
         statistic_of("meta_d_2afc", "correct", "confidence", "stimulus"),
-        "Textbook meta-d': the sensitivity that the confidences show, by maximum likelihood.",
+        "Textbook meta-d': type-2 sensitivity of the confidences, by maximum likelihood.",
         "higher",
         informative=smallest_set(*right_and_wrong()),
     ),
 )
 
 
-def _calibration_of(
-    prefix: str, ece: str, accuracy: Measure, confidence: str, over: str
+def _calibration_measures(
+    prefix: str, ece: str, accuracy: str, confidence: str, over: str, better: Better = "higher"
 ) -> tuple[Measure, ...]:
-    """Return calibration error, accuracy, mean confidence and overconfidence by two columns of a prefix."""
-    correct, stated = f"{prefix}_correct", f"{prefix}_confidence"
+    """Return calibration error, accuracy, mean confidence and overconfidence, with their descriptions.
+
+    The columns are ``{prefix}_correct`` and ``{prefix}_confidence``; ``better`` is the direction of accuracy.
+    """
+    columns = f"{prefix}_correct", f"{prefix}_confidence"
     return (
-        calibration_error(f"{prefix}_ece", ece, correct, stated),
-        accuracy,
-        mean_measure(stated, stated, confidence, bounds=UNIT),
-        overconfidence(f"{prefix}_overconfidence", over, correct, stated),
+        calibration_error(f"{prefix}_ece", ece, *columns),
+        proportion_measure(f"{prefix}_accuracy", columns[0], accuracy, better),
+        mean_measure(columns[1], columns[1], confidence, bounds=UNIT),
+        overconfidence(f"{prefix}_overconfidence", over, *columns),
     )
 
 
-OPTIONS_MEASURES: tuple[Measure, ...] = _calibration_of(
+OPTIONS_MEASURES: tuple[Measure, ...] = _calibration_measures(
     "answer",
     "Expected calibration error of the stated answers, as in tables 3 and 4 of the paper.",
-    proportion_measure(
-        "answer_accuracy",
-        "answer_correct",
-        "Mean correctness of the stated answers, whichever option has the highest probability.",
-        "higher",
-    ),
+    "Mean correctness of the stated answers, whichever option has the highest probability.",
     "Mean normalised probability of the stated answers.",
     "Mean probability of the stated answers minus their accuracy.",
 )
@@ -424,38 +430,30 @@ JUDGEMENT_MEASURES: tuple[Measure, ...] = (
         proportion_of(
             lambda trials: np.array(["own_answer" in rules.split("+") for rules in trials["rules"]])
         ),
-        "Share of replies that put an answer of their own in place of the one to judge.",
+        "Share of replies that replace the given answer by an answer of their own.",
     ),
-    *_calibration_of(
+    *_calibration_measures(
         "judged",
         "Expected calibration error of the replies that judge the given answer.",
-        proportion_measure(
-            "judged_accuracy",
-            "judged_correct",
-            "Share of right answers among the given ones that are judged.",
-        ),
+        "Share of right answers among the given answers that are judged.",
         "Mean confidence of the replies that judge the given answer.",
         "Mean confidence minus accuracy of the replies that judge the given answer.",
+        better="neither",
     ),
     auroc(
         "judged_auroc",
-        "Chance that a right given answer that is judged has more confidence than a wrong one; ties count one half.",
+        "Chance that a right judged answer has more confidence than a wrong one; ties count one half.",
         "judged_correct",
         "judged_confidence",
     ),
 )
 
-TOKEN_MEASURES: tuple[Measure, ...] = _calibration_of(
+TOKEN_MEASURES: tuple[Measure, ...] = _calibration_measures(
     "token",
     "Expected calibration error of the token probabilities.",
-    proportion_measure(
-        "token_accuracy",
-        "token_correct",
-        "Mean correctness of the options favoured by token probabilities.",
-        "higher",
-    ),
-    "Mean token probability of the favoured option.",
-    "Mean token probability minus correctness of the options that it favours.",
+    "Mean correctness of the options with the highest token probability.",
+    "Mean token probability of these options.",
+    "Mean token probability of these options minus their correctness.",
 )
 
 FORM_MEASURES: Mapping[Form, tuple[Measure, ...]] = {
@@ -463,14 +461,14 @@ FORM_MEASURES: Mapping[Form, tuple[Measure, ...]] = {
     "options": OPTIONS_MEASURES,
     "judgement": JUDGEMENT_MEASURES,
 }
-"""Further measures of the sets of one form, beside `MEASURES`."""
+"""Measures of the sets of each form, in addition to `MEASURES`."""
 
 ALL_MEASURES = MEASURES + BOOLEAN_MEASURES + OPTIONS_MEASURES + JUDGEMENT_MEASURES + TOKEN_MEASURES
-"""The measures of all sets together; those that a set does not have are NaN or tell nothing."""
+"""The measures of all sets; a measure that does not apply to a set is NaN or trivial."""
 
 
 def measures_of(form: Form, *, token_probabilities: bool = False) -> tuple[Measure, ...]:
-    """Return the measures of a question set."""
+    """Return the measures of the question sets of a form."""
     return MEASURES + FORM_MEASURES[form] + (TOKEN_MEASURES if token_probabilities else ())
 
 
@@ -482,30 +480,29 @@ def question_set_summary(
     token_probabilities: bool = False,
     names: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """Return the measures of one question set that are named, by default all."""
+    """Return the named measures of a question set, by default all."""
     measures = measures_of(QUESTION_SETS[task].form, token_probabilities=token_probabilities)
     return summarise(trials, select_measures(measures, names), conditions)
 
 
 LOGGED = ("ece", "accuracy", "overconfidence", "auroc")
-"""Measures that logs have by default; accuracy and overconfidence give the mean confidence."""
+"""Measures that logs have by default; the mean confidence is the sum of accuracy and overconfidence."""
 
 
 def question_set_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
-    """Return the measures of the set's form; a judgement of a given answer has no token probabilities."""
+    """Return the metrics of a run: the measures of the set's form; HaluEval has no token probabilities."""
     task = parameters["task"]
-    form = QUESTION_SETS[task].form
-    tokens = bool(parameters.get("top_logprobs"))
-    arguments = {"task": task, "conditions": list(conditions), "token_probabilities": tokens}
-    measures = measures_of(form, token_probabilities=tokens)
+    token_probabilities = bool(parameters.get("top_logprobs"))
+    arguments = {"task": task, "conditions": list(conditions), "token_probabilities": token_probabilities}
+    measures = measures_of(QUESTION_SETS[task].form, token_probabilities=token_probabilities)
     return TaskMetrics(question_set_summary, arguments, measures, conditions[0], default_measures=LOGGED)
 
 
 def explain(trial: QuestionSetTrial, question: Question, tokens: Sequence[Token] = ()) -> dict[str, str]:
-    """Say what was read and what became of it."""
-    about = "in place of the given one, which is " if "own_answer" in trial["rules"] else ""
+    """Return the rows of the explanation that the log viewer shows."""
+    given = "in place of the given one, which is " if "own_answer" in trial["rules"] else ""
     rows = {
-        "Answer": f"{escape_markdown(trial['answer']) or 'none'}: {about}**{verdict(trial['answer_correct'])}**",
+        "Answer": f"{escape_markdown(trial['answer']) or 'none'}: {given}**{verdict(trial['answer_correct'])}**",
         "Key": escape_markdown(trial["gold"] or "none"),
         "Confidence": format_number(trial["confidence_raw"]),
     }
@@ -518,15 +515,11 @@ def explain(trial: QuestionSetTrial, question: Question, tokens: Sequence[Token]
     return rows | token_probability(trial, tokens)
 
 
-_OPTIONS = {"lsat_ar": 5}
-"""Options of a question, where they are not four."""
-
-
 def true_values(subject: Subject, condition: str, task: str, *run: object) -> dict[str, float]:
-    """Return what a subject's measures on a question set are in the long run, in the paper's wording.
+    """Return the true values of a subject's measures on a question set, with the paper's prompts.
 
-    Half of the answers that HaluEval gives, and of BoolQ's keys, are taken to be "yes", and questions to have four
-    options, or five in LSAT-AR. Measures of token probabilities are left out.
+    Half of HaluEval's given answers are right, and half of BoolQ's keys are "yes". Questions have four options, or five
+    in LSAT-AR. Measures of token probabilities are left out.
 
     Examples
     --------
@@ -535,20 +528,32 @@ def true_values(subject: Subject, condition: str, task: str, *run: object) -> di
     {'accuracy': 0.773, 'confidence': 0.895, 'ece': 0.121}
     """
     form = QUESTION_SETS[task].form
-    options = tuple("wxyz" if task not in _OPTIONS else "vwxyz")
-    asked = Question("true", condition, "?", "choice", "A", options, metadata={"question_set": task})
-    questions = (
-        [asked]
-        if form == "options"
-        else [replace(asked, kind="boolean", gold=key, choices=()) for key in ("yes", "no")]
-    )
-    trials = []
-    for question in questions:
-        chosen = {correct: answer(question, correct=correct, seed=0) for correct in (True, False)}
-        stated = partial(belief_in_form, form, question, chosen)
-        for (correct, percent), chance in report_distribution(subject, condition, PERCENT, stated).items():
-            reply = reply_in_form(form, question, chosen[correct], percent / 100)
-            for text, probability in reply_probabilities(reply, subject):
-                trial = read_reply(question, condition, {"answer": [ModelReply(text)]})
-                trials.append((trial, chance * probability / len(questions)))
+    options = tuple("vwxyz" if task == "lsat_ar" else "wxyz") if form == "options" else ()
+    metadata = {"question_set": task}
+    questions = [
+        Question("true", condition, "?", KINDS[form], key, options, metadata=metadata)
+        for key in (("A",) if form == "options" else ("yes", "no"))
+    ]
+    trials = [
+        (trial, probability / len(questions))
+        for question in questions
+        for trial, probability in _trial_distribution(subject, question, condition, form)
+    ]
     return expected_values(measures_of(form), trials)
+
+
+def _trial_distribution(
+    subject: Subject, question: Question, condition: str, form: Form
+) -> Iterator[tuple[QuestionSetTrial, float]]:
+    """Yield the trials of a subject's possible replies to a question, with their probabilities."""
+    chosen = {correct: answer(question, correct=correct, seed=0) for correct in (True, False)}
+    reports = report_distribution(
+        subject,
+        condition,
+        PERCENT,
+        lambda confidence, correct: confidence_in_form(form, question, chosen[correct], confidence),
+    )
+    for (correct, percent), p_report in reports.items():
+        reply = reply_in_form(form, question, chosen[correct], percent / 100)
+        for text, p_text in reply_probabilities(reply, subject):
+            yield read_reply(question, condition, {"answer": [ModelReply(text)]}), p_report * p_text

@@ -73,22 +73,6 @@ SPAN = 500
 """Maximum number of characters of a value that are read."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScaleReport:
-    """A confidence as stated on a scale.
-
-    Attributes
-    ----------
-    raw : float
-        The number in the units of the scale, even if it is out of bounds; NaN when there is none.
-    rules : tuple of str
-        The lenient rules that were used, or the reason why there is no number; empty for a plain integer.
-    """
-
-    raw: float
-    rules: tuple[str, ...] = ()
-
-
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,5})", re.ASCII)
 _NUMBER = r"\d{1,300}(?:\.\d{1,20})?(?![\d.,_]*\d)"
 
@@ -111,31 +95,31 @@ def _report_pattern(scale: Scale) -> re.Pattern[str]:
     )
 
 
-def read_confidence(value: str, scale: Scale) -> ScaleReport:
+def read_confidence(value: str, scale: Scale) -> tuple[float, tuple[str, ...]]:
     """Read the confidence in a short text, such as the rest of the line after ``Confidence:``.
 
     Only the first `SPAN` characters of ``value`` are read. The number is returned as stated, inside the bounds or not;
-    it is NaN if the text states none.
+    it is NaN if the text states none. The rules name the lenient rules used, or the reason why there is no number.
 
     Examples
     --------
     >>> for text in ("17", "17/20", "about 15%", "15-18", "4/5", "0-20", "High"):
     ...     print(text, "->", read_confidence(text, Scale(0, 20)))
-    17 -> ScaleReport(raw=17.0, rules=())
-    17/20 -> ScaleReport(raw=17.0, rules=('of_upper',))
-    about 15% -> ScaleReport(raw=15.0, rules=('hedge', 'percent'))
-    15-18 -> ScaleReport(raw=16.5, rules=('range',))
-    4/5 -> ScaleReport(raw=nan, rules=('of_upper',))
-    0-20 -> ScaleReport(raw=nan, rules=('range',))
-    High -> ScaleReport(raw=nan, rules=())
+    17 -> (17.0, ())
+    17/20 -> (17.0, ('of_upper',))
+    about 15% -> (15.0, ('hedge', 'percent'))
+    15-18 -> (16.5, ('range',))
+    4/5 -> (nan, ('of_upper',))
+    0-20 -> (nan, ('range',))
+    High -> (nan, ())
     """
     value = value[:SPAN].strip()
     if _INTEGER.fullmatch(value):
-        return ScaleReport(float(value))
+        return float(value), ()
     value, cleaning_rules = clean_value(value)
     match = _report_pattern(scale).fullmatch(value)
     if match is None:
-        return ScaleReport(math.nan, cleaning_rules)
+        return math.nan, cleaning_rules
     number, range_start = float(match["number"]), match["range"]
     forms = {
         "decimal": "." in match["number"],
@@ -155,7 +139,7 @@ def read_confidence(value: str, scale: Scale) -> ScaleReport:
     on_another_scale = (forms["decimal"] and 0 <= number <= 1) or (
         match["whole"] and float(match["whole"]) != scale.upper
     )
-    return ScaleReport(math.nan if on_another_scale else number, rules)
+    return math.nan if on_another_scale else number, rules
 
 
 # Replies in the requested format --------------------------------------------------------------------------------
@@ -197,10 +181,10 @@ def _read_strictly(text: str, expected: ExpectedReply) -> Reading | None:
         return None
     answers = [expected.read_answer(value) for value in values[::2]]
     reports = [read_confidence(value, expected.scale) for value in values[1::2]]
-    if any(answer.rules or not answer.text for answer in answers) or any(report.rules for report in reports):
+    if any(answer.rules or not answer.text for answer in answers) or any(rules for _, rules in reports):
         return None
-    inside = all(expected.scale.lower <= report.raw <= expected.scale.upper for report in reports)
-    return Reading(answers[0].text, reports[0].raw, "ok") if inside else None
+    inside = all(expected.scale.lower <= raw <= expected.scale.upper for raw, _ in reports)
+    return Reading(answers[0].text, reports[0][0], "ok") if inside else None
 
 
 # Other replies --------------------------------------------------------------------------------------------------
@@ -359,11 +343,11 @@ def _read_turn(text: str, expected: ExpectedReply) -> Reading:
     text, layout_rules = apply_rules(LAYOUTS, text)
     answers, cued, confidences = _statements(text)
     confidence = confidences[expected.format.answer_index] if confidences else None
-    report = read_confidence(confidence.value.rstrip(".") if confidence else "", scale)
+    raw, number_rules = read_confidence(confidence.value.rstrip(".") if confidence else "", scale)
     answer = _find_answer(text, answers, cued, confidence.start if confidence else -1, expected)
-    reading, raw = expected.read_answer(answer.value) if answer else Answer(""), report.raw
+    reading = expected.read_answer(answer.value) if answer else Answer("")
     place_rules = (answer.rule,) if answer and answer.rule else ()
-    rules = [*layout_rules, *place_rules, *reading.rules, *report.rules]
+    rules = [*layout_rules, *place_rules, *reading.rules, *number_rules]
     answer_text = reading.text
     if answer and expected.kind != "text" and takes_back(text[answer.end :]):
         answer_text = ""

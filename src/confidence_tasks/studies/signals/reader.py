@@ -98,7 +98,7 @@ def read_percent(reply: str) -> float:
     """
     text = strip_thoughts(truncate_reply(reply)).strip()[:SPAN]
     text = re.sub(r"\A[^\w\n]{0,8}confidence[^\w\n]{0,4}[:=]\s*", "", text, flags=re.IGNORECASE)
-    value = read_confidence(text.rstrip("."), PERCENT).raw
+    value, _ = read_confidence(text.rstrip("."), PERCENT)
     return value / 100 if 0 <= value <= 100 else math.nan
 
 
