@@ -6,13 +6,14 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from inspect_ai.log import read_eval_log
+from tests.integration.commands import COMMANDS
 
 from confidence_tasks.cli import main
 from confidence_tasks.new_study import write_study
@@ -31,9 +32,9 @@ class Made:
     folder: Path
     environment: Mapping[str, str]
 
-    def command(self, *arguments: str) -> str:
-        """Run ``confidence-tasks``."""
-        return self.run("-c", "from confidence_tasks.cli import main; main()", *arguments)
+    def command(self, *commands: Sequence[str]) -> list[str]:
+        """Run ``confidence-tasks`` with some words, and with others; return what each says."""
+        return self.run("-c", EACH, json.dumps(commands)).split(END)[:-1]
 
     def run(self, *arguments: str) -> str:
         """Run Python."""
@@ -46,6 +47,17 @@ class Made:
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
+
+
+END = "--- end of a command ---\n"
+EACH = f"""
+import json, sys
+from confidence_tasks.cli import main
+for words in json.loads(sys.argv[1]):
+    main(words, standalone_mode=False)
+    print(end={END!r}, flush=True)
+"""
+"""One process for several commands: importing takes most of the time of each."""
 
 
 def install(project: Path, site_packages: Path) -> None:
@@ -70,8 +82,6 @@ def made(request: pytest.FixtureRequest, tmp_path: Path) -> Made:
     folder, site_packages = tmp_path / "work", tmp_path / "site-packages"
     folder.mkdir()
     site_packages.mkdir()
-    # The hook of this version, whatever version the environment has installed.
-    shutil.copy(ROOT / "src/confidence_tasks/_startup.py", site_packages / "_confidence_tasks_lm_eval.py")
     source = ROOT / "src"
     if request.param == "repository":
         copy = tmp_path / "checkout"
@@ -85,7 +95,7 @@ def made(request: pytest.FixtureRequest, tmp_path: Path) -> Made:
         "INSPECT_CACHE_DIR": str(tmp_path / "cache"),
     }
     study = Made("", Path(), folder, environment)
-    said = study.command("new-study", NAME, *(["--package"] if request.param == "package" else []))
+    (said,) = study.command(["new-study", NAME, *(["--package"] if request.param == "package" else [])])
     files = [
         folder / line for line in said.partition("\n\n")[0].splitlines() if line.endswith((".py", ".toml"))
     ]
@@ -103,42 +113,20 @@ def test_a_new_study_is_known_everywhere_without_another_edit(made: Made) -> Non
         "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, str(made.test)
     )
 
-    for subject in ("ideal", "overconfident"):
-        arguments = (
-            "--model",
-            f"simulated/{subject}",
-            "-T",
-            "n=60",
-            "--log-dir",
-            "logs",
-            "--display",
-            "none",
-        )
-        made.run("-m", "inspect_ai", "eval", made.task, *arguments)
+    models = "simulated/ideal,simulated/overconfident"
+    arguments = ("--model", models, "-T", "n=60", "--log-dir", "logs", "--display", "none")
+    made.run("-m", "inspect_ai", "eval", made.task, *arguments)
     arguments = ("--model", "simulated", "--limit", "60", "--log_samples", "--output_path", "samples")
-    assert f"{NAME}_plain" in made.run("-m", "lm_eval", "run", "--tasks", NAME, *arguments)
-
-    made.command("report", "logs", "samples", "--output", "page.html")
-    page = (made.folder / "page.html").read_text(encoding="utf-8")
-    assert "Does the model know when it is right?" in page
-    assert all(model in page for model in ("simulated/ideal", "simulated/overconfident"))
+    assert f"{NAME}_plain" in made.run("-c", COMMANDS["lm_eval"], "run", "--tasks", NAME, *arguments)
 
     ideal, overconfident = (
-        str(
-            next(
-                path
-                for path in (made.folder / "logs").glob("*.eval")
-                if model_of(path) == f"simulated/{subject}"
-            )
+        next(
+            str(path)
+            for path in (made.folder / "logs").glob("*.eval")
+            if model_of(path) == f"simulated/{subject}"
         )
         for subject in ("ideal", "overconfident")
     )
-    compared = made.command("compare", ideal, overconfident)
-    assert all(measure in compared for measure in ("AUROC", "ECE", "Accuracy"))
-    assert made.command("rescore", ideal).rstrip().endswith("same")
-    power = ("--measure", "ece", "--effect", "-0.1", "--n", "100", "--studies", "100")
-    assert "100" in made.command("power", NAME, *power)
-
     replies = made.folder / "replies.jsonl"
     replies.write_text(
         "".join(
@@ -148,7 +136,19 @@ def test_a_new_study_is_known_everywhere_without_another_edit(made: Made) -> Non
         ),
         encoding="utf-8",
     )
-    made.command("score", str(replies), "--study", NAME, "--log-dir", "scored")
+    _, compared, rescored, power, _ = made.command(
+        ["report", "logs", "samples", "--output", "page.html"],
+        ["compare", ideal, overconfident],
+        ["rescore", ideal],
+        ["power", NAME, "--measure", "ece", "--effect", "-0.1", "--n", "100", "--studies", "100"],
+        ["score", str(replies), "--study", NAME, "--log-dir", "scored"],
+    )
+    page = (made.folder / "page.html").read_text(encoding="utf-8")
+    assert "Does the model know when it is right?" in page
+    assert all(model in page for model in ("simulated/ideal", "simulated/overconfident"))
+    assert all(measure in compared for measure in ("AUROC", "ECE", "Accuracy"))
+    assert rescored.rstrip().endswith("same")
+    assert "100" in power
     (scored,) = (made.folder / "scored").glob("*.eval")
     assert metrics_of(read_eval_log(str(scored)))["accuracy/plain"] == 0.5
 

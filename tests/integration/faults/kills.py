@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from inspect_ai import eval
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+from tests.integration.commands import forks
 from tests.integration.faults.loopback import (
     ENVIRONMENT,
     Record,
@@ -38,43 +36,6 @@ LONGEST_PAUSE = 0.5
 
 CONNECTIONS = 4
 """Calls under way at once. Inspect keeps a reply before it gives up the connection: no more can be lost by a kill."""
-
-
-class Inspect:
-    """Runs ``inspect`` commands, one at a time, each in a process of its own."""
-
-    def __init__(self) -> None:
-        program = Path(__file__).with_name("forks.py")
-        self._forks = subprocess.Popen(
-            [sys.executable, str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._forks.communicate()
-
-    def start(self, arguments: list[str], folder: Path) -> int:
-        """Start a command whose log and cache lie in ``folder``; return the id of its process."""
-        environment = ENVIRONMENT | {
-            "INSPECT_CACHE_DIR": str(folder / "cache"),
-            "INSPECT_LOG_DIR": str(folder / "logs"),
-            "OMP_NUM_THREADS": "1",
-        }
-        told = {"arguments": arguments, "environment": environment, "folder": str(folder)}
-        assert self._forks.stdin is not None
-        self._forks.stdin.write(json.dumps(told) + "\n")
-        self._forks.stdin.flush()
-        return self._line()
-
-    def wait(self) -> int:
-        """Return the exit status of the command, once it has ended."""
-        return self._line()
-
-    def _line(self) -> int:
-        assert self._forks.stdout is not None
-        return int(self._forks.stdout.readline())
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +75,19 @@ class Killed:
     same_metrics: bool
 
 
-def undisturbed(inspect: Inspect, run: SmallRun, folder: Path) -> Undisturbed:
+def undisturbed(run: SmallRun, folder: Path) -> Undisturbed:
     """Run a task to its end."""
     record = _recorded(run, folder)
     with running(_Replaying(record)) as server:
-        inspect.start(_evaluation(run, server, folder), folder)
-        _finish(inspect, folder)
+        _start(_evaluation(run, server, folder), folder)
+        _finish(folder)
         trials, doubled = _trials(_last_log(folder))
         assert server.asked_once
         assert not doubled
         return Undisturbed(len(server.answers), trials, _metrics(_last_log(folder)), record)
 
 
-def kill_and_resume(inspect: Inspect, run: SmallRun, seed: int, whole: Undisturbed, folder: Path) -> Killed:
+def kill_and_resume(run: SmallRun, seed: int, whole: Undisturbed, folder: Path) -> Killed:
     """Kill a run at a moment that the seed tells, and resume it.
 
     The kill comes a random while, at most `LONGEST_PAUSE`, after a random reply. Runs of even seeds are resumed by
@@ -137,18 +98,18 @@ def kill_and_resume(inspect: Inspect, run: SmallRun, seed: int, whole: Undisturb
     with running(_Replaying(whole.record)) as server:
         reached = threading.Event()
         server.on_answer = lambda count: reached.set() if count >= kill_after else None
-        process = inspect.start(_evaluation(run, server, folder), folder)
+        process = _start(_evaluation(run, server, folder), folder)
         assert reached.wait(PATIENCE), (folder / "output.txt").read_text()
         time.sleep(pause)
         os.kill(process, signal.SIGKILL)
-        assert inspect.wait() == -signal.SIGKILL
+        assert forks().wait() == -signal.SIGKILL
         calls_before = len(server.answers)
 
         logs = [info.name for info in list_eval_logs(str(folder / "logs"))]
         how = "eval-retry" if seed % 2 == 0 and logs else "again"
         command = ["eval-retry", logs[0], *_OPTIONS] if how == "eval-retry" else None
-        inspect.start(command or _evaluation(run, server, folder), folder)
-        _finish(inspect, folder)
+        _start(command or _evaluation(run, server, folder), folder)
+        _finish(folder)
         repeated = len(server.answers) - len(set(server.answers))
     log = _last_log(folder)
     trials, doubled = _trials(log)
@@ -212,8 +173,21 @@ def _evaluation(run: SmallRun, server: Server, folder: Path) -> list[str]:
     ]
 
 
-def _finish(inspect: Inspect, folder: Path) -> None:
-    assert inspect.wait() == 0, (folder / "output.txt").read_text()
+def _start(arguments: list[str], folder: Path) -> int:
+    """Start an ``inspect`` command whose log and cache lie in ``folder``; return the id of its process."""
+    environment = {
+        **os.environ,
+        **ENVIRONMENT,
+        "INSPECT_CACHE_DIR": str(folder / "cache"),
+        "INSPECT_LOG_DIR": str(folder / "logs"),
+        "OMP_NUM_THREADS": "1",
+    }
+    said = folder / "output.txt"
+    return forks().start(["inspect", *arguments], folder, environment, said, said)
+
+
+def _finish(folder: Path) -> None:
+    assert forks().wait() == 0, (folder / "output.txt").read_text()
 
 
 def _last_log(folder: Path) -> EvalLog:

@@ -1,34 +1,27 @@
 """A run that is killed at a random moment and resumed ends as an undisturbed one."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.integration.faults.kills import CONNECTIONS, Inspect, Undisturbed, kill_and_resume, undisturbed
+from tests.integration.faults.kills import CONNECTIONS, Undisturbed, kill_and_resume, undisturbed
 from tests.small_runs import SMALL_RUNS
 
 TASKS = ("riskeval", "lifeeval", "signals")
 
 
-@pytest.fixture(scope="module")
-def inspect() -> Iterator[Inspect]:
-    with Inspect() as running:
-        yield running
-
-
 @pytest.fixture(scope="module", params=TASKS)
-def whole(request: pytest.FixtureRequest, inspect: Inspect, tmp_path_factory) -> tuple[str, Undisturbed]:
+def whole(request: pytest.FixtureRequest, tmp_path_factory) -> tuple[str, Undisturbed]:
     run = SMALL_RUNS[request.param]
-    return request.param, undisturbed(inspect, run, tmp_path_factory.mktemp("undisturbed"))
+    return request.param, undisturbed(run, tmp_path_factory.mktemp("undisturbed"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1000, 1001])
 def test_no_kill_loses_doubles_or_changes_a_trial(
-    seed: int, inspect: Inspect, whole: tuple[str, Undisturbed], tmp_path: Path
+    seed: int, whole: tuple[str, Undisturbed], tmp_path: Path
 ) -> None:
     task, end = whole
-    killed = kill_and_resume(inspect, SMALL_RUNS[task], seed, end, tmp_path)
+    killed = kill_and_resume(SMALL_RUNS[task], seed, end, tmp_path)
 
     assert killed.how == ("again" if seed % 2 else "eval-retry")
     assert (killed.lost, killed.doubled) == (0, 0)

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.integration.walks.commands import run
+from tests.integration.commands import run
 
 GOOD = Path(__file__).parents[3] / "examples" / "boolq.eval"
 SCALES = "inspect eval confidence_tasks/scale_granularity -T sources=arithmetic -T n=1"

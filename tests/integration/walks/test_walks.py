@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.integration.walks.commands import run
+from tests.integration.commands import run
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 BOOLQ = "inspect eval confidence_tasks/boolq -T source=arithmetic_boolean"
