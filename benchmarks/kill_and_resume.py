@@ -13,7 +13,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from tests.integration.faults.kills import Inspect, Killed, kill_and_resume, undisturbed
+from tests.integration.faults.kills import Killed, kill_and_resume, undisturbed
 from tests.small_runs import SMALL_RUNS
 
 from confidence_tasks.sources.source import mirror_folder
@@ -44,16 +44,15 @@ def main() -> None:
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
     found: list[Killed] = []
     whole = {}
-    with Inspect() as inspect:
-        for seed in range(options.first_seed, options.first_seed + options.kills):
-            # Neighbours in the order of seeds are resumed differently, so each task must meet both parities.
-            run = chosen[(seed // 2) % len(chosen)]
-            if run.task not in whole:
-                with tempfile.TemporaryDirectory() as folder:
-                    whole[run.task] = undisturbed(inspect, run, Path(folder))
+    for seed in range(options.first_seed, options.first_seed + options.kills):
+        # Neighbours in the order of seeds are resumed differently, so each task must meet both parities.
+        run = chosen[(seed // 2) % len(chosen)]
+        if run.task not in whole:
             with tempfile.TemporaryDirectory() as folder:
-                found.append(kill_and_resume(inspect, run, seed, whole[run.task], Path(folder)))
-            print(line(found[-1]), flush=True)
+                whole[run.task] = undisturbed(run, Path(folder))
+        with tempfile.TemporaryDirectory() as folder:
+            found.append(kill_and_resume(run, seed, whole[run.task], Path(folder)))
+        print(line(found[-1]), flush=True)
     print(
         f"\n{len(found)} kills; {sum(k.lost for k in found)} trials lost, {sum(k.doubled for k in found)} doubled; "
         f"{sum(not (k.same_trials and k.same_metrics) for k in found)} ends differ; "

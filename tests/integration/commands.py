@@ -64,6 +64,7 @@ class Forks:
             env=os.environ | _QUIET,
             text=True,
         )
+        self._under_way = False
 
     def start(
         self,
@@ -74,6 +75,8 @@ class Forks:
         errors: Path,
     ) -> int:
         """Start a command, whose streams are added to two files; return the id of its process."""
+        if self._under_way:  # of a test that failed
+            self.wait()
         name, *arguments = command
         told = {
             "program": COMMANDS[name],
@@ -86,10 +89,12 @@ class Forks:
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(told) + "\n")
         self._process.stdin.flush()
+        self._under_way = True
         return self._line()
 
     def wait(self) -> int:
         """Return the exit status of the command, once it has ended."""
+        self._under_way = False
         return self._line()
 
     def _line(self) -> int:

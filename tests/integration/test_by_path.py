@@ -1,13 +1,12 @@
 """Tasks and scorers run by the path of their file as they do by name."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai.log import read_eval_log
+from tests.integration.commands import run, run_anew
 from tests.integration.golden_logs import path_of
 from tests.small_runs import SMALL_RUNS, arguments
 
@@ -28,13 +27,13 @@ def test_every_task_stands_in_a_file() -> None:
 
 @pytest.mark.parametrize(("file", "name"), EVERY_TASK)
 def test_a_task_runs_by_path(file: str, name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    run = SMALL_RUNS[name]
-    if run.needs_mirror:
+    small = SMALL_RUNS[name]
+    if small.needs_mirror:
         request.getfixturevalue("mirror")
     (log,) = inspect_eval(
         f"{ROOT / 'tasks' / file}.py@{name}",
-        model=f"simulated/{run.profile}",
-        task_args=arguments(run, tmp_path),
+        model=f"simulated/{small.profile}",
+        task_args=arguments(small, tmp_path),
         limit=2,
         log_dir=str(tmp_path),
         display="none",
@@ -53,12 +52,8 @@ def test_a_log_is_scored_by_path(path: Path, tmp_path: Path) -> None:
     example = read_eval_log(path_of(SMALL_RUNS[SCORERS.get(path.stem, path.stem)]))
     log = shutil.copy(example.location, tmp_path)
     command = ["score", log, "--scorer", str(path), "--action", "overwrite", "--overwrite"]
-    done = subprocess.run(
-        [sys.executable, "-m", "inspect_ai", *command, "--model", "none/none", "--display", "none"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
+    start = run_anew if path.stem == "scales" else run
+    done = start(tmp_path, "inspect", *command, "--model", "none/none", "--display", "none")
     assert done.returncode == 0, done.stderr
     before, after = metrics_of(example), metrics_of(read_eval_log(log))
     assert {name: after.get(name) for name in before} == pytest.approx(before, nan_ok=True)

@@ -4,8 +4,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -16,6 +14,7 @@ from typing import Any
 
 import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+from tests.integration.commands import forks
 
 from confidence_tasks.harness.inspect.viewer import scored_trial
 
@@ -112,18 +111,19 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def start(server: Server, questions: Path, folder: Path) -> subprocess.Popen[bytes]:
-    """Start a run whose log and cache lie in ``folder``."""
-    script = Path(__file__).with_name("loopback_run.py")
-    command = [sys.executable, str(script), str(server.server_port), str(questions), str(folder / "logs")]
+def start(server: Server, questions: Path, folder: Path) -> int:
+    """Start a run whose log and cache lie in ``folder``; return the id of its process."""
+    script = str(Path(__file__).with_name("loopback_run.py"))
+    program = f"import runpy, sys; del sys.argv[1]; runpy.run_path({script!r}, run_name='__main__')"
+    command = ["python", program, str(server.server_port), str(questions), str(folder / "logs")]
     environment = os.environ | {"INSPECT_CACHE_DIR": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
-    with (folder / "output.txt").open("ab") as output:
-        return subprocess.Popen(command, stdout=output, stderr=output, env=environment)
+    said = folder / "output.txt"
+    return forks().start(command, folder, environment, said, said)
 
 
-def finish(process: subprocess.Popen[bytes], folder: Path) -> EvalLog:
+def finish(folder: Path) -> EvalLog:
     """Wait for a run and return its log."""
-    assert process.wait(PATIENCE) == 0, (folder / "output.txt").read_text()
+    assert forks().wait() == 0, (folder / "output.txt").read_text()
     logs = [read_eval_log(info) for info in list_eval_logs(str(folder / "logs"))]
     (complete,) = [log for log in logs if log.status == "success"]
     return complete
@@ -152,7 +152,8 @@ def undisturbed(questions: Path, tmp_path_factory: pytest.TempPathFactory) -> Ev
     folder = tmp_path_factory.mktemp("undisturbed")
     with Server() as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        log = finish(start(server, questions, folder), folder)
+        start(server, questions, folder)
+        log = finish(folder)
         server.shutdown()
     assert server.answered == CALLS
     return log
@@ -167,12 +168,13 @@ def test_killed_in_the_middle_of_a_stage_and_resumed_equals_undisturbed(
     process = start(server, questions, tmp_path)
     assert server.fell_silent.wait(PATIENCE), (tmp_path / "output.txt").read_text()
     time.sleep(2)  # what was answered before has reached the cache
-    process.send_signal(signal.SIGKILL)
-    assert process.wait(PATIENCE) == -signal.SIGKILL
+    os.kill(process, signal.SIGKILL)
+    assert forks().wait() == -signal.SIGKILL
     assert 0 < server.answered[stage] < CALLS[stage]
     server.speak_again()
 
-    resumed = finish(start(server, questions, tmp_path), tmp_path)
+    start(server, questions, tmp_path)
+    resumed = finish(tmp_path)
     assert server.answered == CALLS, "a call was paid for twice"
     # A sample that was done but not yet in the file, Inspect restores from its buffer: all but the store.
     restored = {sample.id for sample in resumed.samples or () if not sample.store}

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.integration.commands import run
 
 
 @pytest.mark.slow
@@ -29,13 +30,8 @@ def test_a_study_runs_by_its_name_without_a_flag(tmp_path):
     assert list(tmp_path.glob("cache*"))
 
 
-@pytest.mark.slow
 def test_an_unknown_penalty_is_refused_with_what_is_allowed(tmp_path):
-    command = (
-        f"{sys.executable} -m lm_eval run --tasks riskeval_lambda10_arithmetic --model simulated --limit 2 "
-        '--metadata {"condition":"-3"}'
-    )
-    environment = os.environ | {"HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(command.split(), cwd=tmp_path, env=environment, capture_output=True, text=True)
+    words = "run --tasks riskeval_lambda10_arithmetic --model simulated --limit 2"
+    done = run(tmp_path, "lm_eval", *words.split(), "--metadata", '{"condition":"-3"}')
     assert done.returncode != 0
     assert "must be a number, 0 or above; the study has 0, 0.1" in done.stderr
