@@ -155,7 +155,7 @@ def test_the_command_says_over_what_p_is_corrected(bold_and_careful: Path) -> No
     done = CliRunner().invoke(command, [folder, folder, *models])
     assert done.exit_code == 0, done.output
     footer = " ".join(" ".join(done.stdout.splitlines()[-3:]).split())
-    assert "over the conditions within each measure (Holm), not over measures" in footer
+    assert "corrected over the conditions of each measure (Holm), but not over measures" in footer
 
 
 # Within the values of a column

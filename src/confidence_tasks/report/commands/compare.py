@@ -65,7 +65,10 @@ MAX_SHOWN = 10
 @click.option("--model-a", help="Model of A; needed if A has several models.")
 @click.option("--model-b", help="Model of B; needed if B has several models.")
 @click.option(
-    "--measure", "measures", multiple=True, help="Measure to compare; may be repeated.  [default: all]"
+    "--measure",
+    "measures",
+    multiple=True,
+    help="Measure to compare; may be repeated.  [default: the study's main measures]",
 )
 @click.option(
     "--by",

@@ -1,4 +1,4 @@
-"""``confidence-tasks report``: from logs to a page of findings, and what the terminal shows of them."""
+"""``confidence-tasks report`` and ``cache``: the report page, the summary in the terminal, and the cache."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ if TYPE_CHECKING:
 
 
 def _web_address(value: str) -> str:
-    """Refuse an address that a browser would run instead of open."""
+    """Return an http(s) address; ValueError for others, such as ``javascript:``, which a browser would execute."""
     if urlsplit(value).scheme not in ("http", "https"):
         raise ValueError(f"{value!r} must begin with http:// or https://")
     return value
 
 
 def _check_groups(groups: ModelGroups, collection: Collection) -> None:
-    """Refuse a group with a model that no log is of."""
+    """Raise BadParameter if a group has a model without trials."""
     known = {name for file in collection.files for name in (file.model, file.model.rpartition("/")[2])}
     for name, members in groups:
         if unknown := [member for member in members if member not in known]:
@@ -76,17 +76,17 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     type=FILE,
     default=Path("report.html"),
     show_default=True,
-    help="The page to write.",
+    help="Path of the page.",
 )
-@click.option("--tables", type=FOLDER, help="Also write CSV and LaTeX tables here.")
-@click.option("--figures", type=FOLDER, help="Also write the figures here, as SVG.")
+@click.option("--tables", type=FOLDER, help="Also write CSV and LaTeX tables into this folder.")
+@click.option("--figures", type=FOLDER, help="Also write the figures into this folder, as SVG.")
 @click.option(
     "--paper",
     type=FOLDER,
     is_flag=False,
     flag_value="paper",
-    help="Also write the tables and figures of the studies' papers, for the models of the logs: HTML, CSV, LaTeX, SVG"
-    " and PDF; into the folder paper where none is named.",
+    help="Also write the papers' tables and figures, computed for the models of the logs, into this folder (`paper`"
+    " if none is named), as HTML, CSV, LaTeX, SVG and PDF.",
 )
 @click.option("--title", default=TITLE, show_default=True, help="Title of the page.")
 @click.option(
@@ -94,7 +94,7 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     default=VIEWER,
     show_default=True,
     callback=parse_with(_web_address),
-    help="Address of `inspect view`, for links to samples.",
+    help="Address of `inspect view`, for links from the page to samples.",
 )
 @click.option(
     "--group",
@@ -104,8 +104,8 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     callback=parse_with(
         lambda texts: import_module("confidence_tasks.report.task_trials").parse_groups(texts)
     ),
-    help="A named group of models, such as reasoning=openai/o3,deepseek-r1: the tables of LifeEval and of its question"
-    " sets have its means. May be repeated.",
+    help="Named group of models, such as reasoning=openai/o3,deepseek-r1, whose means are added to the tables of"
+    " LifeEval and the question sets; may be repeated.",
 )
 @click.option(
     "--require",
@@ -115,8 +115,8 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     callback=parse_with(
         lambda texts: import_module("confidence_tasks.report.checks").parse_requirements(texts)
     ),
-    help="Exit with 1 unless the whole interval of a measure meets a bound, such as 'ece<0.1' or 'auroc/0-20>0.7'. May"
-    " be repeated.",
+    help="Exit with 1 unless the whole interval of a measure meets this bound, such as 'ece<0.1' or 'auroc/0-20>0.7';"
+    " may be repeated.",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 @settings_options
@@ -142,17 +142,17 @@ def report(
 ) -> None:
     """Write a page of tables, figures and checks from logs.
 
-    PATH is an Inspect log, a sample file of lm-eval, a plain file of trials (CSV, JSON lines, Parquet), or a folder of
-    these, searched in depth; local, or any address that fsspec opens (s3://, gs://, https://).
+    PATH is an Inspect log, an lm-eval sample file, a plain file of trials (CSV, JSON lines, Parquet), or a folder that
+    is searched recursively for these. It is local, or any address that fsspec opens (s3://, gs://, https://).
 
-    The terminal shows the headline measures of each task under the condition that models are compared on, beside the
-    true values of simulated subjects.
+    The terminal shows the headline measures of each task, under the condition in which models are compared. For
+    simulated subjects it also shows the true values.
 
-    What was computed before is taken from a cache (`confidence-tasks cache`); the rest is computed in one process per
+    Earlier results are read from a cache (see `confidence-tasks cache`), and new ones are computed in one process per
     core. Neither changes any number.
 
-    Exits with 1 if a requirement is not met, if the process that computed a model died (the page names the model and
-    has all others), or if no trials were found; then no page is written.
+    Exits with 1 if a requirement is not met, if a process died (the page names the model that is missing), or if no
+    trials were found (then no page is written).
     """
     from confidence_tasks.report.checks import verdicts
     from confidence_tasks.report.estimates import Settings
@@ -163,7 +163,7 @@ def report(
         collection = read_trials(paths, workers, cache)
         _check_groups(groups, collection)
         with progress("computing models") as advance:
-            made = report_of(
+            result = report_of(
                 collection,
                 settings=Settings(**uncertainty, groups=groups),
                 viewer=viewer,
@@ -173,61 +173,59 @@ def report(
                 cache=cache,
             )
     try:
-        judged = list(verdicts(requirements, made.results)) if made.results else []
+        outcomes = list(verdicts(requirements, result.results)) if result.results else []
     except ValueError as error:
         raise click.BadParameter(f"--require {error}") from error
-    found_any = bool(made.results)
-    if found_any:
-        write_atomically(output, made.html.encode(errors="xmlcharrefreplace"))
-        _write_files(made, tables, figures, paper)
+    has_trials = bool(result.results)
+    if has_trials:
+        write_atomically(output, result.html.encode(errors="xmlcharrefreplace"))
+        _write_files(result, tables, figures, paper)
         if opens and not webbrowser.open(address := output.resolve().as_uri()):
             click.echo(f"no browser was found; open {address}", err=True)
     if as_json:
-        print_json({"report": str(output) if found_any else None, **_record(made, judged, collection)})
-    elif found_any:
-        print_headlines(made.results)
+        page = str(output) if has_trials else None
+        print_json({"report": page, **_report_record(result, outcomes, collection)})
+    elif has_trials:
+        print_headlines(result.results)
         click.echo(output)
-    if not (found_any or made.lost):
+    if not (has_trials or result.lost):
         print_message(", and no page is written", "no trials were found", "red")
         raise SystemExit(1)
-    if _failings(judged, made):
+    for outcome in outcomes:
+        print_message("{outcome:<9}  {requirement}: {found} ({where})".format_map(outcome))
+    for lost in result.lost:
+        print_message(f" {lost.path}: {lost.reason}", "left out", "red")
+    if result.lost or any(outcome["outcome"] != "met" for outcome in outcomes):
         raise SystemExit(1)
 
 
-def _failings(judged: Sequence[Mapping[str, str]], made: Report) -> int:
-    """Say how each requirement was met, and which files' models could not be computed; return how many failed."""
-    for each in judged:
-        print_message("{outcome:<9}  {requirement}: {found} ({where})".format_map(each))
-    for lost in made.lost:
-        print_message(f" {lost.path}: {lost.reason}", "left out", "red")
-    return len(made.lost) + sum(each["outcome"] != "met" for each in judged)
-
-
-def _write_files(made: Report, tables: Path | None, figures: Path | None, paper: Path | None) -> None:
-    """Write what is beside the page."""
+def _write_files(result: Report, tables: Path | None, figures: Path | None, paper: Path | None) -> None:
+    """Write the tables and figures into the folders that are given."""
     from confidence_tasks.report.paper.filled import write_paper
     from confidence_tasks.report.write import write_figures, write_tables
 
     if tables is not None:
-        write_tables(made, tables)
+        write_tables(result, tables)
     if figures is not None:
-        write_figures(made.figures, figures)
+        write_figures(result.figures, figures)
     if paper is not None:
-        write_paper(made.papers, paper)
-        its_items = [item for _, items in made.papers for item in items]
-        n_filled = sum(item.is_filled for item in its_items)
+        write_paper(result.papers, paper)
+        items = [item for _, paper_items in result.papers for item in paper_items]
+        n_filled = sum(item.is_filled for item in items)
         print_message(
-            f"{n_filled} of {len(its_items)} tables and figures of the papers; paper.tex says what the others lack"
+            f"{n_filled} of {len(items)} tables and figures of the papers; paper.tex says what the others lack"
         )
 
 
-def _record(made: Report, judged: Sequence[Mapping[str, str]], collection: Collection) -> dict[str, Any]:
-    """Return a report as JSON has it."""
+def _report_record(
+    result: Report, outcomes: Sequence[Mapping[str, str]], collection: Collection
+) -> dict[str, Any]:
+    """Return a report for JSON."""
     from confidence_tasks.report.results import contrasts_frame, estimates_frame
 
     return {
-        "estimates": estimates_frame(made.results).to_dict("records"),
-        "contrasts": contrasts_frame(made.results).to_dict("records"),
+        "estimates": estimates_frame(result.results).to_dict("records"),
+        "contrasts": contrasts_frame(result.results).to_dict("records"),
         "notices": [
             {
                 "task": results.task_trials.task,
@@ -235,29 +233,29 @@ def _record(made: Report, judged: Sequence[Mapping[str, str]], collection: Colle
                 "title": notice.title,
                 "where": list(notice.where),
             }
-            for results, task in zip(made.results, made.tasks, strict=True)
+            for results, task in zip(result.results, result.tasks, strict=True)
             for notice in task.notices
         ],
         "paper": [
             {
                 "study": replication.name,
-                "item": each.title,
-                "filled": each.is_filled,
-                "notes": list(each.notes),
+                "item": item.title,
+                "filled": item.is_filled,
+                "notes": list(item.notes),
             }
-            for replication, its in made.papers
-            for each in its
+            for replication, items in result.papers
+            for item in items
         ],
-        "requirements": list(judged),
-        "skipped": [asdict(file) for file in (*collection.skipped, *made.lost)],
+        "requirements": list(outcomes),
+        "skipped": [asdict(file) for file in (*collection.skipped, *result.lost)],
     }
 
 
-# What the terminal shows ----------------------------------------------------------------------------------------------
+# Summary in the terminal ----------------------------------------------------------------------------------------------
 
 
 def subject_of(model: ModelTrials) -> Subject | None:
-    """Return the simulated subject whose trials these are, on either harness; None if they are of another model."""
+    """Return the simulated subject of a model's trials, from either harness; None for any other model."""
     setup = model.files[0].setup
     provider, _, profile = model.name.partition("/")
     if provider != "simulated" or not profile:
@@ -268,31 +266,31 @@ def subject_of(model: ModelTrials) -> Subject | None:
         known = {field.name for field in fields(Subject)}
         changes = {name: literal_eval(value) for name, value in setup.items() if name in known}
         return make_subject(profile, **changes)
-    except (ValueError, SyntaxError):  # of another version, which had other subjects
+    except (ValueError, SyntaxError):  # a subject of another version
         return None
 
 
 def true_values(results: TaskResults, model: ModelTrials, condition: str) -> Mapping[str, float]:
-    """Return what the measures of a model are in the long run, if it is a simulated subject; by name."""
+    """Return the true values of a simulated subject's measures, by name; empty for any other model."""
     study, subject = results.task_trials.study, subject_of(model)
     if subject is None or study.true_values is None:
         return {}
     try:
         return study.true_values(subject, condition, results.task_trials.task, model.files[0].setup)
-    except (ValueError, KeyError):  # a condition or a task of the user's own
+    except (ValueError, KeyError):  # the user's own condition or task
         return {}
 
 
-def print_headlines(every: Iterable[TaskResults]) -> None:
-    """Print the headline measures of each task and model under one condition, beside the true values of subjects.
+def print_headlines(task_results: Iterable[TaskResults]) -> None:
+    """Print the headline measures of each task and model under one condition, with the true values of subjects.
 
-    The condition is the one that models are compared on, or of a simulated subject one that has true values.
+    The condition is the one under which models are compared, or for a simulated subject the first with true values.
     """
-    for results in every:
+    for results in task_results:
         for model in results.models:
-            shown = [results.reference, *results.conditions]
-            known = ((label, true_values(results, model, label)) for label in shown)
-            condition, truth = next((each for each in known if each[1]), (results.reference, {}))
+            candidates = [results.reference, *results.conditions]
+            truths = ((label, true_values(results, model, label)) for label in candidates)
+            condition, truth = next((each for each in truths if each[1]), (results.reference, {}))
             print_message(", ".join((results.task_trials.task, model.label, group_label(condition))))
             rows = []
             for name in (measure.name for measure in results.headline):
@@ -305,31 +303,31 @@ def print_headlines(every: Iterable[TaskResults]) -> None:
             print_table(rows, frozenset({"value", "true"}), err=True)
 
 
-# What reports keep --------------------------------------------------------------------------------------------------
+# Cache ----------------------------------------------------------------------------------------------------------------
 
 
 @click.group(invoke_without_command=True)
 @json_option
 @click.pass_context
 def cache(context: click.Context, as_json: bool) -> None:
-    """Show the cache of trials and numbers that reports keep, or clear it.
+    """Show or clear the cache of trials and estimates.
 
-    The cache is in the user's cache folder, or in the folder that CONFIDENCE_TASKS_CACHE names. When it is full, the
-    entries that were not used for the longest time are deleted. It is never out of date: an entry is found only by the
-    same data, settings and code.
+    The cache is in the user's cache folder, or in the folder that CONFIDENCE_TASKS_CACHE names. If it is full, the
+    least recently used entries are deleted. Entries are never outdated, because an entry is used only for the same
+    data, settings and code.
     """
     if context.invoked_subcommand is not None:
         return
     from confidence_tasks.report.cache import user_cache
 
-    kept = user_cache()
-    sizes = kept.sizes()
+    store = user_cache()
+    sizes = store.sizes()
     if as_json:
-        print_json({"folder": str(kept.folder), "entries": len(sizes), "bytes": sum(sizes.values())})
+        print_json({"folder": str(store.folder), "entries": len(sizes), "bytes": sum(sizes.values())})
         return
-    click.echo(f"{kept.folder}")
+    click.echo(f"{store.folder}")
     click.echo(
-        f"{len(sizes):,} entries, {sum(sizes.values()) / 1e6:,.1f} of at most {kept.most_bytes / 1e6:,.0f} MB"
+        f"{len(sizes):,} entries, {sum(sizes.values()) / 1e6:,.1f} of at most {store.most_bytes / 1e6:,.0f} MB"
     )
 
 
@@ -338,5 +336,5 @@ def clear() -> None:
     """Empty the cache."""
     from confidence_tasks.report.cache import user_cache
 
-    kept = user_cache()
-    click.echo(f"{kept.folder}: {kept.clear():,} entries deleted")
+    store = user_cache()
+    click.echo(f"{store.folder}: {store.clear():,} entries deleted")

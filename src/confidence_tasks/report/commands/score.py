@@ -1,4 +1,4 @@
-"""``confidence-tasks score`` and ``rescore``: replies that are already there, read without a model."""
+"""``confidence-tasks score`` and ``rescore``: score existing replies without a model."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from confidence_tasks.report.workers import Job
 
 
-def _listing() -> dict[str, str]:
-    """Return the fields that a row of each study has."""
+def _list_fields() -> dict[str, str]:
+    """Return the fields that each study adds to a row."""
     return {
         name: ", ".join(f"{field} ({meaning})" for field, meaning in form.fields.items()) or "none of its own"
         for name, form in reply_forms().items()
@@ -44,16 +44,16 @@ def _listing() -> dict[str, str]:
 @click.command(
     epilog="""\b
 A row has the fields
-  question   what was asked, without its options
-  reply      what the model said, word for word
-  answer     the key, also called gold: a letter or the text of an option, a number, a text, yes or
-             no (fermieval has exponent instead; lifeeval has none)
-  choices    the options (JSON: a list; CSV: with | between them)
-  aliases    other right answers, written like choices
-  kind       choice, number, text or boolean; without it, choices and answer decide
+  question   the question, without its options
+  reply      the model's reply, verbatim
+  answer     the right answer, also called gold: a letter or the text of an option, a number, a text,
+             yes or no (fermieval has exponent instead; lifeeval has none)
+  choices    the options (JSON: a list; CSV: separated by |)
+  aliases    other right answers, in the format of choices
+  kind       choice, number, text or boolean; by default derived from choices and answer
   id, subject, level, source
              of the question
-  model      who replied; each model gets a log
+  model      the model that replied; each model gets a log
 and the fields of its study, which --list shows; the last of these may also be called condition.
 
 \b
@@ -69,13 +69,13 @@ Examples:
     required=True,
     metavar="STUDY",
     callback=study_name(reply_forms),
-    help="The study whose prompts were answered.",
+    help="Study whose prompts the model answered.",
 )
-@list_option(_listing, "List the studies, and the fields that a row has for each.")
+@list_option(_list_fields, "List the studies and their fields.")
 @click.option(
     "--model-name",
     default="",
-    help="Model that replied, for rows that name none.  [default: the file's name]",
+    help="Model of the rows without a field `model`.  [default: the file's name]",
 )
 @click.option(
     "--field",
@@ -83,23 +83,23 @@ Examples:
     multiple=True,
     metavar="NAME=VALUE",
     callback=name_value_pairs("a name and a value, such as level=0.99"),
-    help="A field for rows that lack it; may be repeated.",
+    help="Value of a field in the rows that lack it; may be repeated.",
 )
 @click.option(
     "--log-dir",
     type=FOLDER,
     default="logs",
     envvar="INSPECT_LOG_DIR",
-    help="Where the logs are written.  [default: $INSPECT_LOG_DIR, or logs]",
+    help="Folder for the logs.  [default: $INSPECT_LOG_DIR, or logs]",
 )
 @json_option
 def score(
     replies: Path, study: str, model_name: str, fields: dict[str, str], log_dir: Path, as_json: bool
 ) -> None:
-    """Score replies that you already have, without a model, into normal Inspect logs.
+    """Score replies that you already have, without a model, and write Inspect logs.
 
     REPLIES is a JSON lines, CSV or Parquet file with one reply per row. `inspect view`, `report`, `compare` and
-    `rescore` work on the logs. If any row is invalid, nothing is written.
+    `rescore` read the logs. If any row is invalid, nothing is written.
     """
     from confidence_tasks.report.rescore import metrics_of
     from confidence_tasks.report.score_replies import score_replies
@@ -117,11 +117,11 @@ def score(
         print_json(records)
         return
     for record in records:
-        _print(**record)
+        _print_metrics(**record)
 
 
-def _print(log: str, model: str, replies: int, metrics: Mapping[str, float]) -> None:
-    """Print the metrics, a column a condition."""
+def _print_metrics(log: str, model: str, replies: int, metrics: Mapping[str, float]) -> None:
+    """Print the metrics of a log, with one column per condition."""
     conditions = list(dict.fromkeys(name.partition("/")[2] for name in metrics))
     names = dict.fromkeys(name.partition("/")[0] for name in metrics)
     click.echo(f"{model}: {replies:,} replies")
@@ -147,8 +147,8 @@ class Outcome:
 
 @click.command()
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
-@click.option("--write", is_flag=True, help="Put the new scores and metrics into the logs.")
-@click.option("-o", "--output", help="Write the rescored logs into this folder; subfolders are kept.")
+@click.option("--write", is_flag=True, help="Replace the scores and metrics in the logs.")
+@click.option("-o", "--output", help="Write the rescored logs into this folder, with the same subfolders.")
 @workers_options
 @json_option
 def rescore(
@@ -159,14 +159,14 @@ def rescore(
     scheduler: str | None,
     as_json: bool,
 ) -> None:
-    """Read the replies in logs anew and compute every metric again.
+    """Parse the replies in logs again and recompute all metrics.
 
-    No model is called; no key and no network are needed. Without --write or --output the logs are left alone, and what
-    would change is told. LOG is an Inspect log or a folder of them, local or at any address that fsspec opens; logs are
-    written to any such address too, but those of the web. A rescored log says when it was and by which version, and
-    reports take the newest reading of a run.
+    No model is called, and no key or network is needed. Without --write or --output, nothing is written; the command
+    prints the changes. LOG is an Inspect log or a folder of logs, local or at any address that fsspec opens. Logs can
+    be written to such addresses too, except http(s). A rescored log states the time and the version, and reports use
+    the newest scores of a run.
 
-    Exits with 1 when a log could not be rescored.
+    Exits with 1 if a log could not be rescored.
     """
     if write and output is not None:
         raise click.UsageError("--write and --output exclude each other")
@@ -174,13 +174,14 @@ def rescore(
 
     for empty in (log for log in logs if not files_under(log)):
         print_message(f" {empty}: {why_nothing(empty)}", "skipped")
-    found = (path for log in logs for path in files_under(log) if path.endswith(LOG_SUFFIXES))
-    paths = {_address(path): path for path in found}
+    paths = {
+        _full_address(path): path for log in logs for path in files_under(log) if path.endswith(LOG_SUFFIXES)
+    }
     targets = _targets(paths, output) if output is not None else {path: path for path in paths.values()}
     if not (write or output is not None):
         targets = dict.fromkeys(paths.values(), "")
     for target in targets.values():
-        # An address of the web would take a log as a form that is posted.
+        # Writing to a web address would post the log as a form.
         if target.startswith(("http://", "https://")):
             raise click.UsageError(f"{target} can be read but not written: name a folder with --output")
     outcomes = _rescore_each([(path, (path, target)) for path, target in targets.items()], jobs, scheduler)
@@ -194,90 +195,90 @@ def rescore(
         raise SystemExit(1)
 
 
-def _address(path: str) -> str:
-    """Return the full address of a file, by which two ways to write it are the same."""
+def _full_address(path: str) -> str:
+    """Return the full address of a file, which is the same for all spellings of its path."""
     system, root = fsspec.core.url_to_fs(path)
     return str(system.unstrip_protocol(root))
 
 
 def _targets(paths: Mapping[str, str], folder: str) -> dict[str, str]:
-    """Return where each log is written: as it lies below the folder that all logs have in common.
+    """Return the target path of each log: its path relative to the common folder of all logs, below ``folder``.
 
-    ``paths`` has the logs by their full addresses. Raises UsageError if a log would be written over itself or
-    another.
+    ``paths`` has the logs by their full addresses. Raises UsageError if a log would overwrite itself or another log.
     """
     parts = {path: PurePosixPath(address.partition("://")[2]).parts for address, path in paths.items()}
-    shared = len(os.path.commonprefix([its[:-1] for its in parts.values()]))  # noqa: RUF071 - parts, no letters
-    targets = {path: "/".join((folder.rstrip("/"), *its[shared:])) for path, its in parts.items()}
+    n_common = len(os.path.commonprefix([each[:-1] for each in parts.values()]))  # noqa: RUF071 - tuples, not texts
+    targets = {path: "/".join((folder.rstrip("/"), *each[n_common:])) for path, each in parts.items()}
     sources = dict(paths)
     for path, target in targets.items():
-        other = sources.setdefault(_address(target), path)
-        if other != path or _address(target) == _address(path):
+        other = sources.setdefault(_full_address(target), path)
+        if other != path or _full_address(target) == _full_address(path):
             raise click.UsageError(
-                f"{path} would be written over {other}: name another folder, or use --write to put the new scores"
-                " into the logs themselves"
+                f"{path} would overwrite {other}: name another folder, or use --write to replace the scores in the"
+                " logs themselves"
             )
     return targets
 
 
 def _rescore_each(work: Sequence[Job], jobs: int | None, scheduler: str | None) -> list[Outcome]:
-    """Rescore logs, wherever there is room; return what became of each, in the same order."""
+    """Rescore logs in parallel, and return their outcomes in the same order."""
     from confidence_tasks.report.collection import is_much
     from confidence_tasks.report.workers import Lost
 
     outcomes: dict[int, Outcome] = {}
     with open_workers(jobs, scheduler) as workers, progress("rescoring") as advance:
         chosen = workers.if_worth(is_much([path for path, _ in work]))
-        for number, found in chosen.run(_rescore, work, advance):
+        for number, result in chosen.run(_rescore, work, advance):
             path, _ = work[number]
-            outcomes[number] = Outcome(path, error=found.reason) if isinstance(found, Lost) else found
+            outcomes[number] = Outcome(path, error=result.reason) if isinstance(result, Lost) else result
     return [outcomes[number] for number in range(len(work))]
 
 
 def _rescore(path: str, target: str) -> Outcome:
-    """Rescore a log, or say why not: one log must not cost the others."""
+    """Rescore a log; an error becomes the outcome, so that the other logs are still rescored."""
     from confidence_tasks.harness.inspect.model_calls import RoleError
     from confidence_tasks.harness.inspect.staged import LostRepliesError
     from confidence_tasks.report.collection import why_unreadable
-    from confidence_tasks.report.rescore import rescore as rescored
+    from confidence_tasks.report.rescore import rescore as rescore_log
     from confidence_tasks.report.trial_files import NotTrialsError
 
     with tempfile.TemporaryDirectory() as scratch:
-        made = str(Path(scratch) / PurePosixPath(target).name) if target else ""
+        new_log = str(Path(scratch) / PurePosixPath(target).name) if target else ""
         try:
-            done = rescored(path, made)
+            result = rescore_log(path, new_log)
         except (NotTrialsError, RoleError, LostRepliesError) as error:
             return Outcome(path, error=str(error))
         except Exception as error:
-            full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-            said = f"there is no room for the new log in {tempfile.gettempdir()} ({error})"
-            return Outcome(path, error=said if full else why_unreadable(path, error))
+            is_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+            no_room = f"there is no room for the new log in {tempfile.gettempdir()} ({error})"
+            return Outcome(path, error=no_room if is_full else why_unreadable(path, error))
         if target:
             try:
-                _put(made, target)
+                _move_log(new_log, target)
             except Exception as error:
                 return Outcome(path, error=f"{target} cannot be written ({type(error).__name__}: {error})")
     changed = {
-        name: {"before": done.before[name], "after": done.after.get(name)} for name in done.changed_metrics
+        name: {"before": result.before[name], "after": result.after.get(name)}
+        for name in result.changed_metrics
     }
-    return Outcome(path, done.changed_trials, changed, target)
+    return Outcome(path, result.changed_trials, changed, target)
 
 
-def _put(made: str, target: str) -> None:
-    """Put a log in its place whole or not at all: it may be the only one of replies that were paid for."""
+def _move_log(new_log: str, target: str) -> None:
+    """Move a log to its target atomically: the log there may be the only one with these paid replies."""
     from inspect_ai.log import read_eval_log
 
     system, root = fsspec.core.url_to_fs(target)
     if system.exists(root):
-        there, new = (read_eval_log(path, header_only=True).eval for path in (target, made))
-        if there.eval_id != new.eval_id:
-            raise FileExistsError(f"there is a log of another run, of {there.created}")
+        old, new = (read_eval_log(path, header_only=True).eval for path in (target, new_log))
+        if old.eval_id != new.eval_id:
+            raise FileExistsError(f"there is a log of another run, of {old.created}")
     folder, _, name = root.rpartition("/")
     unfinished = f"{folder}/.unfinished-{name}"
     if folder:
         system.makedirs(folder, exist_ok=True)
     try:
-        system.put_file(made, unfinished)
+        system.put_file(new_log, unfinished)
         system.mv(unfinished, root)
     finally:
         if system.exists(unfinished):
