@@ -62,14 +62,7 @@ def perceived_interval(
 ) -> tuple[float, float]:
     """Return the alpha/2 and 1 - alpha/2 quantiles of the visible part of the belief in one call."""
     start, _ = tunnel(subject.perception, seed, question.id, *key)
-    return _outer_quantiles(belief(question, subject, seed), subject, level, start)
-
-
-def _outer_quantiles(
-    distribution: NormalDist, subject: Subject, level: float, start: float
-) -> tuple[float, float]:
-    """Return the alpha/2 and 1 - alpha/2 quantiles of the part of a belief that begins at quantile ``start``."""
-    tail = (1.0 - level) / 2.0
+    distribution, tail = belief(question, subject, seed), (1.0 - level) / 2.0
     return (
         distribution.inv_cdf(start + tail * subject.perception),
         distribution.inv_cdf(start + (1.0 - tail) * subject.perception),
@@ -88,16 +81,12 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
     >>> {name: round(values[name], 2) for name in ("coverage", "coverage_gap", "mean_width")}
     {'coverage': 0.59, 'coverage_gap': -0.31, 'mean_width': 2.53}
     """
-    level = float(condition.removeprefix("p="))
     question = Question("true", "fermi", "How many?", "number", "0", metadata={"split": TEST})
-    counts = Counter(
-        whole(
-            *_outer_quantiles(
-                _belief_at(quantile, subject), subject, level, start * (1.0 - subject.perception)
-            )
-        )
-        for quantile, start in even_points(2)
+    belief_draws, tunnel_draws = ndtri(list(even_points(2))).T
+    lower, upper = stated_interval(
+        subject, level_of(condition), {"belief": belief_draws, "tunnel": tunnel_draws}
     )
+    counts = Counter(zip(lower.astype(int).tolist(), upper.astype(int).tolist(), strict=True))
     trials = [
         (
             read_interval(question, condition, {"interval": [ModelReply(text)]}),
@@ -107,11 +96,6 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
         for text, probability in reply_probabilities(interval_reply(*ends), subject)
     ]
     return expected_values(INTERVAL_MEASURES, trials)
-
-
-def _belief_at(quantile: float, subject: Subject) -> NormalDist:
-    """Return the belief whose error is the given quantile of all errors, for a truth of 0."""
-    return NormalDist(subject.belief_sd * NormalDist().inv_cdf(quantile), subject.belief_sd)
 
 
 def whole(lower: float, upper: float) -> tuple[int, int]:
@@ -155,11 +139,11 @@ def true_values_of_tokens(subject: Subject, condition: str, *run: object) -> dic
     {'accuracy': 0.2, 'confidence': 0.27}
     """
     question = Question("true", "fermi", "How many?", "number", "0")
-    distributions = [
-        exponent_distribution(_belief_at(quantile, subject), subject)
-        for (quantile,) in even_points(1, _N_BELIEFS)
-    ]
-    trials = [(distribution_trial(question, TEST, each), 1.0 / _N_BELIEFS) for each in distributions]
+    trials = []
+    for (quantile,) in even_points(1, _N_BELIEFS):
+        error = subject.belief_sd * NormalDist().inv_cdf(quantile)
+        probabilities = exponent_distribution(NormalDist(error, subject.belief_sd), subject)
+        trials.append((distribution_trial(question, TEST, probabilities), 1.0 / _N_BELIEFS))
     return expected_values(DISTRIBUTION_MEASURES, trials)
 
 
