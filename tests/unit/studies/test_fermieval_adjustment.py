@@ -22,7 +22,7 @@ def crossed(tmp_path_factory):
     return undrawn_report(collect(folder), settings=FEW)
 
 
-def test_without_a_calibration_half_measures_are_of_intervals_adjusted_by_each_other(crossed):
+def test_without_a_calibration_half_the_report_has_jackknife_measures(crossed):
     (results,) = crossed.results
     names = [measure.name for measure in results.headline]
     assert "conformal_jackknife_coverage" in names
@@ -40,7 +40,7 @@ def test_without_a_calibration_half_measures_are_of_intervals_adjusted_by_each_o
     assert np.isnan(results.estimate(model.label, LEVEL, "conformal_coverage").interval.estimate)
 
 
-def test_with_a_calibration_half_there_is_no_adjustment_by_each_other(tmp_path):
+def test_with_a_calibration_half_the_report_has_no_jackknife_measures(tmp_path):
     path = write(tmp_path / "a.jsonl", rows("fermieval", "lab/bold"))
     (results,) = undrawn_report(collect(path), settings=FEW).results
     names = [measure.name for measure in results.headline]
@@ -49,14 +49,14 @@ def test_with_a_calibration_half_there_is_no_adjustment_by_each_other(tmp_path):
     assert np.isnan(results.estimate("lab/bold", LEVEL, "conformal_jackknife_coverage").interval.estimate)
 
 
-def test_a_comparison_leaves_out_what_neither_has(crossed):
+def test_a_comparison_leaves_out_undefined_measures(crossed):
     (results,) = crossed.results
     compared = {each.measure for each in compare(*results.models, results.task_trials, settings=FEW)}
     assert "conformal_jackknife_winkler" in compared
     assert not {"conformal_coverage", "conformal_winkler"} & compared
 
 
-def test_it_is_said_which_way_intervals_err(tmp_path):
+def test_a_sentence_says_that_a_model_is_overconfident(tmp_path):
     missed = [
         {**row, "lower": row["truth"] + 1, "upper": row["truth"] + 1, "width": 0.0, "correct": 0.0}
         for row in rows("fermieval")

@@ -7,14 +7,14 @@ import pytest
 from confidence_tasks import fermieval_logprob, fermieval_sampling
 
 
-def test_token_probabilities_are_asked_for_with_a_short_greedy_reply(mirror):
+def test_the_call_is_greedy_and_requests_token_probabilities(mirror):
     task = fermieval_logprob(n=4, top_logprobs=5)
     assert len(task.dataset) == 4
     assert (task.config.temperature, task.config.logprobs, task.config.top_logprobs) == (0.0, True, 5)
     assert "Reply with the integer exponent x only" in task.dataset[0].input[-1].text
 
 
-def test_intervals_are_sampled_by_temperature_and_level_exponents_by_temperature(mirror):
+def test_conditions_are_kinds_of_sample_by_temperature_and_for_intervals_by_level(mirror):
     task = fermieval_sampling(
         ask="interval,direct,reasoned", temperatures="0.5,1", levels="0.9,0.95", n=2, samples=3, metrics="all"
     )
@@ -30,7 +30,7 @@ def test_intervals_are_sampled_by_temperature_and_level_exponents_by_temperature
     assert all(math.isnan(value) for value in nothing_yet.values())
 
 
-def test_one_whole_number_is_a_list_of_one_as_a_command_line_gives_it(mirror):
+def test_a_single_number_is_accepted_as_a_list(mirror):
     task = fermieval_sampling(temperatures=1, levels=0.9, n=1, samples=2)
     assert [sample.metadata["condition"] for sample in task.dataset] == ["interval,T=1,p=0.9"]
 
@@ -46,11 +46,11 @@ def test_one_whole_number_is_a_list_of_one_as_a_command_line_gives_it(mirror):
         ({"levels": 95}, "levels: '95'"),
     ],
 )
-def test_a_wrong_value_is_refused_before_any_call(parameters, message):
+def test_wrong_values_raise_before_any_call(parameters, message):
     with pytest.raises(ValueError, match=message):
         fermieval_sampling(**parameters)
 
 
-def test_too_few_alternatives_are_refused():
+def test_too_few_alternatives_raise():
     with pytest.raises(ValueError, match="top_logprobs=1"):
         fermieval_logprob(top_logprobs=1)

@@ -45,80 +45,80 @@ def subject(n=300, sharpened=1.0):
         p = np.exp(-((values - center) ** 2) / 8.0)
         truth = rng.choice(values, p=p / p.sum())
         p = p**sharpened / (p**sharpened).sum()
-        found = dict(zip(values.tolist(), p.tolist(), strict=True))
-        trials.append(trial(found, truth, ("calibration", "test")[i % 2], f"q-{i}"))
+        distribution = dict(zip(values.tolist(), p.tolist(), strict=True))
+        trials.append(trial(distribution, truth, ("calibration", "test")[i % 2], f"q-{i}"))
     return trials
 
 
 def test_a_trial_is_the_mode_and_its_share():
-    made = trial({4: 0.2, 5: 0.5, 9: 0.1})
-    assert (made["answer"], made["correct"]) == ("5", 1.0)
-    assert made["confidence"] == pytest.approx(0.625)
-    assert made["integer_mass"] == pytest.approx(0.8)
+    result = trial({4: 0.2, 5: 0.5, 9: 0.1})
+    assert (result["answer"], result["correct"]) == ("5", 1.0)
+    assert result["confidence"] == pytest.approx(0.625)
+    assert result["integer_mass"] == pytest.approx(0.8)
 
 
-def test_without_an_integer_there_are_no_numbers():
-    made = trial({})
-    assert made["status"] == "unreadable"
-    assert math.isnan(made["correct"])
-    assert made["integer_mass"] == 0.0
-    assert "none" in explanation(STUDY, made, QUESTION)
+def test_a_trial_without_an_integer_has_no_numbers():
+    result = trial({})
+    assert result["status"] == "unreadable"
+    assert math.isnan(result["correct"])
+    assert result["integer_mass"] == 0.0
+    assert "none" in explanation(STUDY, result, QUESTION)
 
 
-def test_smallest_sets_and_the_intervals_that_span_them():
-    made = [
+def test_smallest_sets_and_their_spans():
+    trials = [
         trial({4: 0.5, 5: 0.04, 9: 0.46}),
         trial({5: 0.97, 6: 0.03}),
         trial({}),
         trial({7: 1.0}, split="calibration"),
     ]
-    sets = set_intervals(columns(made), 0.9)
+    sets = set_intervals(columns(trials), 0.9)
     assert sets["lower"].tolist() == [4.0, 5.0]
     assert sets["upper"].tolist() == [9.0, 5.0]
     assert sets["held"].tolist() == [0.0, 1.0]
-    found = logprob_summary(made, [0.9], scaled=False)
-    assert (found["membership/p=0.9"], found["coverage/p=0.9"]) == (0.5, 1.0)
-    assert found["mean_width/p=0.9"] == found["winkler/p=0.9"] == 2.5
-    assert found["coverage_gap/p=0.9"] == pytest.approx(0.1)
-    assert found["parse_rate/all"] == 0.75
-    assert not any(name.startswith("scaled_") for name in found)
+    summary = logprob_summary(trials, [0.9], scaled=False)
+    assert (summary["membership/p=0.9"], summary["coverage/p=0.9"]) == (0.5, 1.0)
+    assert summary["mean_width/p=0.9"] == summary["winkler/p=0.9"] == 2.5
+    assert summary["coverage_gap/p=0.9"] == pytest.approx(0.1)
+    assert summary["parse_rate/all"] == 0.75
+    assert not any(name.startswith("scaled_") for name in summary)
 
 
-def test_the_temperature_undoes_what_sharpened_the_distributions():
+def test_the_fitted_temperature_corrects_sharpened_distributions():
     trials = subject(sharpened=4.0)
-    found = logprob_summary(trials, LEVELS)
-    assert 2.5 < found["temperature/all"] < 6.0
+    summary = logprob_summary(trials, LEVELS)
+    assert 2.5 < summary["temperature/all"] < 6.0
     for level in LEVELS:
-        assert found[f"coverage/p={level}"] < level - 0.05
-        assert found[f"scaled_coverage/p={level}"] > level - 0.05
-        assert found[f"scaled_winkler/p={level}"] < found[f"winkler/p={level}"]
+        assert summary[f"coverage/p={level}"] < level - 0.05
+        assert summary[f"scaled_coverage/p={level}"] > level - 0.05
+        assert summary[f"scaled_winkler/p={level}"] < summary[f"winkler/p={level}"]
 
 
 def test_the_temperature_is_fitted_on_the_calibration_half_alone():
     trials = subject()
-    alone = [made for made in trials if made["split"] == "calibration"]
+    alone = [each for each in trials if each["split"] == "calibration"]
     whole, half = (float(fitted_temperature(columns(some), LEVELS).temperature) for some in (trials, alone))
     assert whole == half
 
 
 def test_without_calibration_trials_there_is_no_temperature():
-    found = logprob_summary([trial({5: 1.0})], LEVELS)
-    assert math.isnan(found["temperature/all"])
-    assert math.isnan(found["scaled_winkler/p=0.9"])
-    assert found["winkler/p=0.9"] == 0.0
+    summary = logprob_summary([trial({5: 1.0})], LEVELS)
+    assert math.isnan(summary["temperature/all"])
+    assert math.isnan(summary["scaled_winkler/p=0.9"])
+    assert summary["winkler/p=0.9"] == 0.0
 
 
-def test_no_readable_trial_gives_no_number():
-    found = logprob_summary([trial({}), trial({}, split="calibration")], LEVELS)
-    assert math.isnan(found["accuracy/all"])
-    assert math.isnan(found["coverage/p=0.9"])
-    assert found["parse_rate/all"] == 0.0
+def test_without_a_readable_trial_measures_are_undefined():
+    summary = logprob_summary([trial({}), trial({}, split="calibration")], LEVELS)
+    assert math.isnan(summary["accuracy/all"])
+    assert math.isnan(summary["coverage/p=0.9"])
+    assert summary["parse_rate/all"] == 0.0
 
 
-def test_no_trials_give_the_same_keys_without_values():
-    found = logprob_summary([], LEVELS)
-    assert found.keys() == logprob_summary([trial({5: 1.0})], LEVELS).keys()
-    assert all(math.isnan(value) for value in found.values())
+def test_without_trials_the_keys_are_the_same_and_the_values_nan():
+    summary = logprob_summary([], LEVELS)
+    assert summary.keys() == logprob_summary([trial({5: 1.0})], LEVELS).keys()
+    assert all(math.isnan(value) for value in summary.values())
 
 
 def test_weights_that_are_counts_stand_for_repeated_trials():
@@ -130,34 +130,34 @@ def test_weights_that_are_counts_stand_for_repeated_trials():
         if measure.name == "temperature/all":
             continue
         for row, value in zip(weights, measure.compute(table, weights), strict=True):
-            repeated = [made for made, count in zip(trials, row, strict=True) for _ in range(int(count))]
+            repeated = [each for each, count in zip(trials, row, strict=True) for _ in range(int(count))]
             assert value == pytest.approx(measure.compute(columns(repeated), None)), measure.name
 
 
 # Probabilities that are none --------------------------------------------------------------------------------------
 
 
-def asked(probabilities):
+def make_trial(probabilities):
     return distribution_trial(Question("q-1", "fermi", "How many?", "number", "5"), "test", probabilities)
 
 
-def test_a_sum_that_rounding_takes_above_1_is_divided_out_and_said():
-    made = asked({4: 0.20013, 5: 0.8})
-    assert made["status"] == "repaired"
-    assert made["integer_mass"] == 1.0
-    assert made["confidence"] == pytest.approx(0.8 / 1.00013)
-    assert math.fsum(read_distribution(made["distribution"]).values()) == pytest.approx(1.0, abs=1e-11)
-    assert "divided by their sum" in explanation(STUDY, made, QUESTION)
+def test_a_sum_above_1_by_rounding_is_normalized_and_explained():
+    result = make_trial({4: 0.20013, 5: 0.8})
+    assert result["status"] == "repaired"
+    assert result["integer_mass"] == 1.0
+    assert result["confidence"] == pytest.approx(0.8 / 1.00013)
+    assert math.fsum(read_distribution(result["distribution"]).values()) == pytest.approx(1.0, abs=1e-11)
+    assert "divided by their sum" in explanation(STUDY, result, QUESTION)
 
 
 def test_a_sum_far_above_1_is_no_distribution():
-    made = asked({4: 0.9, 5: 0.9})
-    assert (made["status"], made["answer"], made["distribution"], made["integer_mass"]) == (
+    result = make_trial({4: 0.9, 5: 0.9})
+    assert (result["status"], result["answer"], result["distribution"], result["integer_mass"]) == (
         "missing_confidence",
         "",
         "",
         0.0,
     )
-    assert math.isnan(made["confidence"])
-    assert math.isnan(made["correct"])
-    assert "much more than 1" in explanation(STUDY, made, QUESTION)
+    assert math.isnan(result["confidence"])
+    assert math.isnan(result["correct"])
+    assert "much more than 1" in explanation(STUDY, result, QUESTION)

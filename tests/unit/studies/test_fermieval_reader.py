@@ -46,7 +46,7 @@ HUGE = "9" * 1_000
         ('<think>{"L": 1, "U": 2}</think>' + '{"L": 3, "U": 4}', 3, 4, "repaired", ("thought",)),
     ],
 )
-def test_what_can_be_read(reply, lower, upper, status, rules):
+def test_intervals_are_read_with_the_rules_used(reply, lower, upper, status, rules):
     reading = read_fermi_interval(reply)
     assert (reading.lower, reading.upper, reading.status, reading.rules) == (lower, upper, status, rules)
 
@@ -72,17 +72,19 @@ OBJECT, OTHER = '{"L": 3, "U": 5}', '{"L": 15, "U": 16}'
         (f"{OBJECT}<|im_end|>\n<|im_start|>user\nHow many ants?\n{OTHER}", ("chat_tokens",)),
     ],
 )
-def test_the_last_object_of_the_models_own_turn_counts(reply, rules):
+def test_the_last_object_of_the_first_turn_is_read(reply, rules):
     reading = read_fermi_interval(reply)
     assert (reading.lower, reading.upper, reading.rules) == (3, 5, rules)
 
 
 @pytest.mark.parametrize(
-    "own", ['{"L": 3', '{"L": null, "U": 5}', '{"L": 3, "L": 4, "U": 5}', f'{{"L": {HUGE}, "U": 5}}']
+    "first_turn", ['{"L": 3', '{"L": null, "U": 5}', '{"L": 3, "L": 4, "U": 5}', f'{{"L": {HUGE}, "U": 5}}']
 )
-def test_no_interval_is_taken_out_of_an_invented_turn(own):
+def test_no_interval_is_taken_out_of_an_invented_turn(first_turn):
     """Not even where the model's own turn states none that is whole."""
-    reading = read_fermi_interval(f"{own}\n\nQuestion: How many ants are there?\nIn [10^2, 10^4]:\n{OTHER}")
+    reading = read_fermi_interval(
+        f"{first_turn}\n\nQuestion: How many ants are there?\nIn [10^2, 10^4]:\n{OTHER}"
+    )
     assert reading.status in {"missing_answer", "out_of_range"}
     assert math.isnan(reading.lower)
 
@@ -110,7 +112,7 @@ def test_no_interval_is_taken_out_of_an_invented_turn(own):
         ('{"L": 1000000, "U": 1000000000}', "out_of_range"),
     ],
 )
-def test_what_cannot_be_read_is_not_made_up(reply, status):
+def test_unreadable_replies_have_a_status_and_no_ends(reply, status):
     reading = read_fermi_interval(reply)
     assert reading.status == status
     assert math.isnan(reading.lower)
@@ -124,7 +126,7 @@ def test_the_largest_exponent_is_still_read():
 
 
 @given(lower=st.integers(-1000, 1000), width=st.integers(0, 100), before=st.text(max_size=50))
-def test_an_interval_in_format_is_read_whatever_is_said_before(lower, width, before):
+def test_an_interval_in_format_is_read_after_any_text(lower, width, before):
     upper = min(lower + width, 1000)
     reading = read_fermi_interval(
         f"{before.replace('<', '').replace('[', '')}\n{interval_reply(lower, upper)}"
@@ -205,5 +207,5 @@ def test_prompts_are_those_of_appendix_e():
     )
 
 
-def test_the_reply_in_format_is_what_the_prompt_shows():
+def test_the_simulated_reply_has_the_format_of_the_prompt():
     assert json.loads(interval_reply(1, 2, reasoning="So.").partition("\n")[2]) == {"L": 1, "U": 2}

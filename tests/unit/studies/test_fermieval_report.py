@@ -47,12 +47,12 @@ def interval_trials(n, levels):
 
 
 def logprob_trials(n):
-    made = []
+    trials = []
     for i, question in enumerate(questions(n)):
-        found = exponent_distribution(belief(question, SUBJECT, "1"), SUBJECT)
-        likely = {value: p for value, p in found.items() if p > 1e-6}
-        made.append(distribution_trial(question, half(i), likely))
-    return made
+        probabilities = exponent_distribution(belief(question, SUBJECT, "1"), SUBJECT)
+        likely = {value: p for value, p in probabilities.items() if p > 1e-6}
+        trials.append(distribution_trial(question, half(i), likely))
+    return trials
 
 
 def sampling_trials(n, levels, samples=20, temperatures=(1.0,)):
@@ -91,27 +91,29 @@ def test_every_method_has_a_row_at_every_level(table):
     assert set(table["n"]) == {80}
 
 
-def test_rows_are_the_figures_of_the_logs(table):
+def test_rows_equal_the_measures_of_the_logs(table):
     rows = table.set_index(["method", "level"])
     stated = fermieval_summary(interval_trials(160, FEW), FEW)
     sets = logprob_summary(logprob_trials(160), FEW)
     sampled = sampling_summary(sampling_trials(160, FEW), FEW)
     for level in FEW:
-        for method, found, prefix, label in (
+        for method, summary, prefix, label in (
             ("base", stated, "", f"p={level}"),
             ("logprob", sets, "", f"p={level}"),
             ("logprob_scaled", sets, "scaled_", f"p={level}"),
             ("sampling_interval", sampled, "", f"p={level}"),
         ):
             for figure in ("coverage", "coverage_gap", "mean_width", "winkler"):
-                assert rows.loc[(method, level), figure] == pytest.approx(found[f"{prefix}{figure}/{label}"])
+                assert rows.loc[(method, level), figure] == pytest.approx(
+                    summary[f"{prefix}{figure}/{label}"]
+                )
         for figure, name in (("coverage", "coverage"), ("mean_width", "width"), ("winkler", "winkler")):
             assert rows.loc[("conformal", level), figure] == pytest.approx(
                 stated[f"conformal_{name}/p={level}"]
             )
 
 
-def test_a_tunnel_is_mended_by_every_method(table):
+def test_every_method_improves_the_intervals_of_a_tunnel(table):
     scores, gaps = (
         table.pivot(index="level", columns="method", values=figure) for figure in ("winkler", "coverage_gap")
     )
@@ -125,7 +127,7 @@ def test_a_tunnel_is_mended_by_every_method(table):
     ).all()
 
 
-def test_a_method_is_judged_on_the_questions_that_it_has_an_interval_for():
+def test_each_method_is_scored_on_the_questions_that_have_an_interval():
     intervals = interval_trials(20, [0.9])
     broken = [fermieval_trial(questions(20)[1], 0.9, "test", "none"), *intervals[2:]]
     table = method_table([0.9], intervals=columns(broken), logprob=columns(logprob_trials(20))).set_index(
@@ -134,21 +136,21 @@ def test_a_method_is_judged_on_the_questions_that_it_has_an_interval_for():
     assert (table.loc["base", "n"], table.loc["logprob", "n"]) == (9, 10)
 
 
-def test_too_few_calibration_questions_show_as_infinite():
+def test_too_few_calibration_questions_give_infinite_scores():
     table = method_table([0.998], intervals=columns(interval_trials(20, [0.998]))).set_index("method")
     assert table.loc["conformal", "winkler"] == math.inf
     assert np.isfinite(table.loc["base", "winkler"])
 
 
-def test_without_the_calibration_half_questions_are_adjusted_by_each_other():
+def test_without_the_calibration_half_intervals_are_adjusted_by_jackknife():
     test = [trial for trial in interval_trials(20, [0.9]) if trial["split"] == "test"]
     sets = [trial for trial in logprob_trials(20) if trial["split"] == "test"]
     table = method_table([0.9], intervals=columns(test), logprob=columns(sets))
     assert list(table["method"]) == ["base", "conformal_jackknife", "logprob"]
 
 
-def test_of_several_temperatures_one_is_chosen_on_the_calibration_half():
-    made = sampling_trials(4, [0.9], samples=3, temperatures=(0.5, 1.0))
-    table = method_table([0.9], sampling=columns(made))
+def test_one_of_several_temperatures_is_chosen_on_the_calibration_half():
+    trials = sampling_trials(4, [0.9], samples=3, temperatures=(0.5, 1.0))
+    table = method_table([0.9], sampling=columns(trials))
     assert list(table["method"]) == ["sampling_interval"]
     assert table["n"].tolist() == [2]

@@ -71,42 +71,42 @@ def test_intervals_are_outer_quantiles_question_by_question():
         *exponents(["none"], name="q-3"),
         *exponents([50], name="q-4", split="calibration"),
     ]
-    found = sampled_intervals(columns(trials), 0.9)
-    assert found["question_id"].tolist() == ["q-1", "q-2"]
-    assert found["lower"].tolist() == [1.0, 7.0]
-    assert found["upper"].tolist() == [19.0, 7.0]
-    assert found["samples"].tolist() == [20.0, 3.0]
-    assert found["truth"].tolist() == [5.0, 9.0]
+    intervals = sampled_intervals(columns(trials), 0.9)
+    assert intervals["question_id"].tolist() == ["q-1", "q-2"]
+    assert intervals["lower"].tolist() == [1.0, 7.0]
+    assert intervals["upper"].tolist() == [19.0, 7.0]
+    assert intervals["samples"].tolist() == [20.0, 3.0]
+    assert intervals["truth"].tolist() == [5.0, 9.0]
 
 
-def test_theorem_1_many_samples_mend_what_one_leaves_out():
+def test_many_samples_reach_the_nominal_coverage_by_theorem_1():
     one, many = (tunnel_subject(0.3, samples) for samples in (1, 60))
     single, adjusted = (sampling_summary(trials, [0.8])["coverage/p=0.8"] for trials in (one, many))
     assert single == pytest.approx(0.24, abs=0.2)
     assert adjusted == pytest.approx(0.8, abs=0.2)
 
 
-def test_the_temperature_of_least_penalized_score_is_chosen_on_the_calibration_half():
+def test_the_temperature_with_the_smallest_penalized_score_is_chosen():
     cold, warm, hot = [4, 4, 4, 4], [3, 4, 5, 6], [-50, 0, 40, 90]
     trials = [
-        made
+        each
         for temperature, values in ((0.2, cold), (0.7, warm), (1.5, hot))
         for split in ("calibration", "test")
-        for made in exponents(values, temperature=temperature, name=f"{split}-1", split=split)
+        for each in exponents(values, temperature=temperature, name=f"{split}-1", split=split)
     ]
     table = columns(trials)
     assert chosen_temperature(table, 0.9) == 0.7
-    alone = columns([made for made in trials if made["temperature"] == 0.2])
+    alone = columns([each for each in trials if each["temperature"] == 0.2])
     # missed by 1: a Winkler score of 2 / 0.1, and no coverage where 0.9 was asked for
     assert penalized_score(alone, 0.9, 100.0) == pytest.approx(20.0 + 100.0 * 0.81)
-    found = sampling_summary(trials, [0.9])
-    assert found["temperature/p=0.9"] == 0.7
-    assert found["winkler/chosen,p=0.9"] == found["winkler/T=0.7,p=0.9"] == 3.0
-    test_alone = columns([made for made in trials if made["split"] == "test"])
+    summary = sampling_summary(trials, [0.9])
+    assert summary["temperature/p=0.9"] == 0.7
+    assert summary["winkler/chosen,p=0.9"] == summary["winkler/T=0.7,p=0.9"] == 3.0
+    test_alone = columns([each for each in trials if each["split"] == "test"])
     assert math.isnan(chosen_temperature(test_alone, 0.9))
 
 
-def test_the_tunnel_index_is_the_entropy_that_reasoning_takes():
+def test_the_tunnel_index_is_the_entropy_that_reasoning_removes():
     trials = [*exponents([1, 2, 3, 4]), *exponents([1, 1, 2, 2], "reasoned")]
     assert tunnel_indices(columns(trials), 1.0)["value"] == pytest.approx(1.0)
     assert sampling_summary(trials, [0.9])["tunnel_index/T=1"] == pytest.approx(1.0)
@@ -117,7 +117,7 @@ def test_the_tunnel_index_is_the_entropy_that_reasoning_takes():
     assert math.isnan(measure.compute(columns(exponents([1, 2])), None))
 
 
-def test_self_consistency_is_the_vote_of_the_samples():
+def test_self_consistency_measures_count_the_most_frequent_exponent():
     trials = [*exponents([5, 5, 5, 6]), *exponents([1, 2, 2, 9], name="q-2", truth=1)]
     assert {name: agreement(name, columns(trials), "direct", 1.0)["value"].mean() for name in AGREEMENT} == {
         "accuracy": pytest.approx((0.75 + 0.25) / 2),
@@ -126,7 +126,7 @@ def test_self_consistency_is_the_vote_of_the_samples():
     }
 
 
-def test_samples_that_cannot_be_read_count_for_the_parse_rate_alone():
+def test_unreadable_samples_count_for_the_parse_rate_only():
     whole = exponents([3, 4, 5, 6])
     broken = [*whole, *exponents(["?"] * 4)]
     before, after = (sampling_summary(trials, [0.9]) for trials in (whole, broken))
@@ -136,7 +136,7 @@ def test_samples_that_cannot_be_read_count_for_the_parse_rate_alone():
     assert after["parse_rate/all"] == 0.5
 
 
-def test_a_run_has_the_same_metrics_at_its_start_and_at_its_end():
+def test_metrics_have_the_same_names_without_trials():
     trials = [
         *tunnel_subject(0.3, 4, n=4),
         *exponents([1, 2, 3, 4]),
@@ -149,19 +149,19 @@ def test_a_run_has_the_same_metrics_at_its_start_and_at_its_end():
     (summarised,) = metrics_of(STUDY, TaskMetrics(sampling_summary, design, (), ""), "all")
     names = [measure.name for measure in sampling_measures(ASKS, [0.2, 1.0], [0.8, 0.9])]
     for done in (0, 1, 16, 20, 24, 28, len(scores)):
-        found = summarised(scores[:done])
-        assert list(found) == names
-        assert not (done == 0 and any(not math.isnan(value) for value in found.values()))
-    assert found == pytest.approx(found | sampling_summary(trials, [0.8, 0.9]), nan_ok=True)
+        summary = summarised(scores[:done])
+        assert list(summary) == names
+        assert not (done == 0 and any(not math.isnan(value) for value in summary.values()))
+    assert summary == pytest.approx(summary | sampling_summary(trials, [0.8, 0.9]), nan_ok=True)
 
 
-def test_questions_are_what_weights_repeat():
+def test_weights_repeat_questions():
     rng = np.random.default_rng(2)
     trials = [
-        made
+        each
         for i in range(8)
         for ask in ("direct", "reasoned")
-        for made in exponents(
+        for each in exponents(
             rng.integers(0, 9, 6),
             ask,
             name=f"q-{i}",
@@ -178,8 +178,8 @@ def test_questions_are_what_weights_repeat():
             continue
         for row, value in zip(counts, measure.compute(table, counts[:, number]), strict=True):
             repeated = [
-                {**made, "question_id": f"{made['question_id']}/{copy}"}
-                for made, i in zip(trials, number, strict=True)
+                {**each, "question_id": f"{each['question_id']}/{copy}"}
+                for each, i in zip(trials, number, strict=True)
                 for copy in range(int(row[i]))
             ]
             assert value == pytest.approx(measure.compute(columns(repeated), None)), measure.name

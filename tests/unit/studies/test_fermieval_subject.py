@@ -37,14 +37,16 @@ QUESTIONS = [
 
 
 @pytest.mark.parametrize(("perception", "level"), [(1.0, 0.9), (0.65, 0.9), (0.65, 0.998), (0.3, 0.99)])
-def test_coverage_is_the_nominal_one_times_the_mass_perceived(perception, level):
+def test_coverage_is_the_level_times_the_perception(perception, level):
     subject = make_subject("ideal", perception=perception)
-    held = []
+    contained = []
     for question in QUESTIONS:
         lower, upper = perceived_interval(question, subject, level, "1", level)
-        held.append(lower <= int(question.gold) <= upper)
+        contained.append(lower <= int(question.gold) <= upper)
     expected = level * perception
-    assert np.mean(held) == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / len(held)))
+    assert np.mean(contained) == pytest.approx(
+        expected, abs=4 * math.sqrt(expected * (1 - expected) / len(contained))
+    )
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -53,13 +55,13 @@ def test_the_default_subject_is_overconfident_as_the_papers_models_are(level):
     assert true_values(Subject(), f"p={level}")["coverage"] == pytest.approx(0.65 * level, abs=0.005)
 
 
-def test_the_ideal_subject_covers_what_is_asked_for_and_others_do_not():
+def test_the_ideal_subject_reaches_the_nominal_coverage_and_others_do_not():
     covered = {name: true_values(subject, "p=0.99")["coverage"] for name, subject in PROFILES.items()}
     assert {name for name, coverage in covered.items() if coverage > 0.98} == {"ideal", "underconfident"}
     assert covered["overconfident"] == covered["tunnel"] == pytest.approx(0.6435, abs=0.005)
 
 
-def test_whole_ends_hold_a_whole_truth_just_when_the_ends_do():
+def test_whole_ends_contain_a_whole_truth_if_and_only_if_the_ends_do():
     subject = make_subject("tunnel")
     for question in QUESTIONS[:300]:
         truth = int(question.gold)
@@ -70,7 +72,7 @@ def test_whole_ends_hold_a_whole_truth_just_when_the_ends_do():
             assert (lower <= truth <= upper) is (ends[0] <= truth <= ends[1])
 
 
-def test_the_belief_stays_and_the_tunnel_moves_from_call_to_call():
+def test_the_belief_is_fixed_and_the_tunnel_varies_between_calls():
     question, subject = QUESTIONS[0], make_subject("tunnel")
     seeds = ["7", "7/T=1.0/0", "7/T=1.0/1"]
     assert len({belief(question, subject, seed).mean for seed in seeds}) == 1
@@ -78,12 +80,12 @@ def test_the_belief_stays_and_the_tunnel_moves_from_call_to_call():
     assert belief(question, subject, "8").mean != belief(question, subject, "7").mean
 
 
-def test_a_subject_that_sees_all_states_its_quantiles():
+def test_a_subject_with_full_perception_states_the_quantiles_of_its_belief():
     question, subject = QUESTIONS[0], make_subject("ideal", belief_sd=3.0)
-    believed = belief(question, subject, "1")
+    distribution = belief(question, subject, "1")
     ends = perceived_interval(question, subject, 0.9, "1")
-    assert ends == pytest.approx((believed.inv_cdf(0.05), believed.inv_cdf(0.95)))
-    assert believed.stdev == 3.0
+    assert ends == pytest.approx((distribution.inv_cdf(0.05), distribution.inv_cdf(0.95)))
+    assert distribution.stdev == 3.0
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -114,7 +116,7 @@ def test_quantiles_of_sampled_ends_are_those_of_the_whole_belief(perception):
     assert upper[0] == pytest.approx(NormalDist().inv_cdf(0.95), abs=0.06)
 
 
-def test_the_tunnel_starts_uniformly_within_what_it_leaves():
+def test_the_start_of_the_tunnel_is_uniform():
     starts = np.array([tunnel(0.65, i) for i in range(2000)])
     assert np.allclose(starts[:, 1] - starts[:, 0], 0.65)
     assert starts[:, 0].min() >= 0.0
@@ -125,16 +127,16 @@ def test_the_tunnel_starts_uniformly_within_what_it_leaves():
 # single exponents
 
 
-def test_a_greedy_subject_states_its_most_probable_exponent_with_the_probabilities_of_others():
+def test_a_greedy_subject_states_its_most_probable_exponent():
     question, subject = QUESTIONS[3], make_subject("ideal", gain=2.0)
     reply = reply_to(LOGPROB, question, "first_token", subject)
-    found = exponent_distribution(belief(question, subject, "1"), subject)
+    probabilities = exponent_distribution(belief(question, subject, "1"), subject)
     assert int(reply.text) == round(belief(question, subject, "1").mean)
-    assert reply.alternatives == {str(value): p for value, p in found.items()}
+    assert reply.alternatives == {str(value): p for value, p in probabilities.items()}
     plain = exponent_distribution(belief(question, make_subject("ideal"), "1"), make_subject("ideal"))
     sharpened = {value: p**2 for value, p in plain.items()}
     total = sum(sharpened.values())
-    assert found == pytest.approx({value: p / total for value, p in sharpened.items()})
+    assert probabilities == pytest.approx({value: p / total for value, p in sharpened.items()})
 
 
 def test_samples_come_from_the_belief_at_their_temperature():
@@ -149,12 +151,12 @@ def test_samples_come_from_the_belief_at_their_temperature():
     assert warm.std() == pytest.approx(2 * spread, rel=0.1)  # a normal to the power 1/4 has twice the spread
 
 
-def test_reasoning_narrows_what_is_sampled_to_the_part_that_is_seen():
+def test_exponents_after_reasoning_come_from_the_visible_part():
     question, subject = QUESTIONS[3], make_subject("tunnel", perception=0.2)
     reply = reply_to(SAMPLING, question, "reasoned,T=1", subject, "1/T=1.0/2")
     start, end = tunnel(0.2, "1/T=1.0/2", question.id)
-    believed = belief(question, subject, "1")
+    distribution = belief(question, subject, "1")
     value = read_fermi_exponent(reply.text).lower
-    assert believed.inv_cdf(start) - 0.5 <= value <= believed.inv_cdf(end) + 0.5
+    assert distribution.inv_cdf(start) - 0.5 <= value <= distribution.inv_cdf(end) + 0.5
     seen = exponent_distribution(belief(question, subject, "1"), subject, (start, end))
     assert len(seen) < len(exponent_distribution(belief(question, subject, "1"), subject))

@@ -23,7 +23,7 @@ def test_every_question_is_asked_at_every_level(mirror):
     assert Counter(item.metadata["split"] for item in items) == {"calibration": 12, "test": 12}
 
 
-def test_a_sample_holds_all_that_scoring_needs(mirror):
+def test_sample_metadata_are_complete_for_scoring(mirror):
     (item, *_), sample = (items := items_of(STUDY, n=1)), dataset(items, "demo")[0]
     assert sample.metadata["condition"] == "p=0.9"
     assert sample.metadata["split"] == item.question.metadata["split"]
@@ -40,7 +40,7 @@ def test_the_test_half_can_be_asked_alone(mirror):
     assert task.headline_metric.metric == "coverage_gap/p=0.9"
 
 
-def test_both_halves_can_be_judged_where_none_is_spared(mirror):
+def test_with_split_cross_both_halves_are_test_questions(mirror):
     halves, crossed = (
         [sample.metadata for sample in fermieval(split=split, n=6, levels=0.9).dataset]
         for split in ("all", "cross")
@@ -59,12 +59,12 @@ def test_levels_are_a_list_or_text_with_commas(levels):
 
 
 @pytest.mark.parametrize("levels", ["90", 95, 1, "0.9,1", "high", "0", "nan", ""])
-def test_a_level_that_is_no_coverage_is_refused(levels):
+def test_levels_outside_0_and_1_raise(levels):
     with pytest.raises(ValueError, match="levels"):
         fermieval(levels=levels)
 
 
-def test_other_wrong_values_are_refused(mirror):
+def test_other_wrong_values_raise(mirror):
     with pytest.raises(ValueError, match="split='train' is not one of all, test, authors, authors_test"):
         fermieval(split="train")
     with pytest.raises(ValueError, match="n=0 must be 1 or more"):
@@ -73,7 +73,7 @@ def test_other_wrong_values_are_refused(mirror):
         fermieval(max_exponent=-3)
 
 
-def test_the_authors_questions_are_limited_as_in_their_figures(mirror):
+def test_the_authors_questions_have_the_limit_of_the_figures(mirror):
     task = fermieval(split="authors", levels=0.99)
     halves = Counter(sample.metadata["split"] for sample in task.dataset)
     assert halves == {"calibration": 491, "test": 491}
@@ -84,7 +84,7 @@ def test_the_authors_questions_are_limited_as_in_their_figures(mirror):
     assert {sample.metadata["split"] for sample in fermieval(split="authors_test", n=9).dataset} == {"test"}
 
 
-def test_single_exponents_are_asked_for_within_the_papers_largest(mirror):
+def test_questions_for_single_exponents_are_within_the_papers_limit(mirror):
     default = default_parameters(LOGPROB)
     questions = exponent_questions({**default, "split": "authors"})
     assert Counter(q.metadata["split"] for q in questions) == {"calibration": 478, "test": 486}
@@ -98,7 +98,7 @@ def own(tmp_path, *rows):
     return str(path)
 
 
-def test_own_questions_are_in_the_halves_in_turns(tmp_path):
+def test_questions_of_a_file_alternate_between_the_halves(tmp_path):
     path = own(tmp_path, *({"question": f"How many {i}?", "exponent": i} for i in range(6)))
     task = fermieval(source=path, levels=0.9)
     assert [sample.metadata["split"] for sample in task.dataset] == ["calibration", "test"] * 3
@@ -118,12 +118,12 @@ def test_own_questions_are_in_the_halves_in_turns(tmp_path):
         ({"exponent": "many"}, "exponent 'many' is not a whole number"),
     ],
 )
-def test_own_questions_need_an_exponent(tmp_path, row, message):
+def test_questions_of_a_file_need_an_exponent(tmp_path, row, message):
     with pytest.raises(ValueError, match=message):
         fermieval(source=own(tmp_path, {"question": "How many?", **row}))
 
 
-def test_own_questions_have_no_split_of_the_authors(tmp_path):
+def test_the_authors_split_raises_for_questions_of_a_file(tmp_path):
     path = own(tmp_path, {"question": "How many?", "exponent": 5})
     with pytest.raises(ValueError, match="split='authors' applies to the archive's questions only"):
         fermieval(source=path, split="authors")

@@ -33,21 +33,21 @@ def test_the_covariance_of_adjusted_ends_is_that_of_simulated_tunnels(perception
     start = np.random.default_rng(5).uniform(0.0, 1.0 - perception, (repetitions, queries))
     tail, normal = (1.0 - level) / 2.0, NormalDist()
     ends = ndtri(start + tail * perception), ndtri(start + (1.0 - tail) * perception)
-    found = np.cov(*adjusted_interval(*ends, level))
+    covariance = np.cov(*adjusted_interval(*ends, level))
     density = normal.pdf(normal.inv_cdf(tail))
     expected = adjusted_interval_covariance(level, perception, (density, density), queries)
-    assert np.diag(found) == pytest.approx(np.diag(expected), rel=0.12)
-    assert found[0, 1] == pytest.approx(expected[0, 1], abs=0.1 * expected[0, 0])
+    assert np.diag(covariance) == pytest.approx(np.diag(expected), rel=0.12)
+    assert covariance[0, 1] == pytest.approx(expected[0, 1], abs=0.1 * expected[0, 0])
 
 
-def test_who_sees_all_errs_in_nothing():
+def test_full_perception_has_no_error():
     assert not adjusted_interval_covariance(0.9, 1.0, (0.1, 0.1), 1).any()
 
 
 @pytest.mark.parametrize(
     "wrong", [(1.0, 0.5, (1, 1), 9), (0.9, 0.0, (1, 1), 9), (0.9, 0.5, (1, 0), 9), (0.9, 0.5, (1, 1), 0)]
 )
-def test_what_cannot_be_is_refused(wrong):
+def test_arguments_out_of_range_raise(wrong):
     with pytest.raises(ValueError, match="perception in"):
         adjusted_interval_covariance(*wrong)
 
@@ -81,11 +81,11 @@ def figure_of(report: Report, name: str):
 
 
 def panel(report: Report, name: str):
-    ((_, (found,)),) = figure_of(report, name).rows
-    return found.draw.keywords
+    ((_, (drawn,)),) = figure_of(report, name).rows
+    return drawn.draw.keywords
 
 
-def test_perception_is_coverage_over_the_strictest_level(stated: Report):
+def test_perception_is_coverage_divided_by_the_highest_level(stated: Report):
     table = next(extra for extra in stated.extras if extra.name == "fermieval_perception").frame
     (row,) = table.to_dict("records")
     beta = 0.65 / 0.99
@@ -96,7 +96,7 @@ def test_perception_is_coverage_over_the_strictest_level(stated: Report):
     assert row["error, 20 samples"] == pytest.approx(expected)
 
 
-def test_the_parts_that_are_seen_have_the_mass_of_the_perception(stated: Report):
+def test_visible_parts_have_the_mass_of_the_perception(stated: Report):
     belief, left, right = panel(stated, "fermieval_tunnels")["lines"]
     beta = 0.65 / 0.99
     for part in (left, right):
@@ -117,7 +117,7 @@ def test_outer_quantiles_of_the_ends_are_those_of_the_belief(beta):
         assert np.interp(quantile, mass, x) == pytest.approx(NormalDist().inv_cdf(quantile), abs=0.08)
 
 
-def test_right_exponents_are_counted_once_within_the_papers_range(stated: Report):
+def test_true_exponents_are_counted_once_per_question(stated: Report):
     shown = panel(stated, "fermieval_truths")
     assert sorted(shown["values"]) == [3.0 * i - 12 for i in range(18)]
     assert "18 of 20 questions" in figure_of(stated, "fermieval_truths").caption
@@ -129,7 +129,7 @@ def test_the_pictures_can_be_drawn(stated: Report, tmp_path: Path):
     assert {path.stem for path in tmp_path.glob("*.svg")} == names
 
 
-def test_figure_2_is_by_the_papers_rule_where_that_makes_a_difference(stated: Report, tmp_path: Path):
+def test_the_table_with_the_papers_exclusions_appears_only_if_they_matter(stated: Report, tmp_path: Path):
     name = "fermieval_winkler_as_published"
     frame = next(extra for extra in stated.extras if extra.name == name).frame
     row = frame.set_index("method").loc["base"]
@@ -190,11 +190,11 @@ def test_agreement_and_tunnel_index_are_in_the_report(sampled: Report):
     assert frame.loc["direct, T=1", "Agreement"] == 0.5
     assert frame.loc["reasoned, T=1", "Agreement"] == 0.75
     assert frame.loc["reasoned, T=1", "Majority accuracy"] == 1.0
-    less = 1.5 + (0.75 * math.log2(0.75) + 0.25 * math.log2(0.25))
-    assert frame.loc["T=1", "Tunnel index"] == pytest.approx(less)
+    index = 1.5 + (0.75 * math.log2(0.75) + 0.25 * math.log2(0.25))
+    assert frame.loc["T=1", "Tunnel index"] == pytest.approx(index)
     (line, agreement) = panel(sampled, "fermieval_sampling_tunnel_over_samples")["lines"]
     assert line.y[0] == pytest.approx(1.5)
-    assert line.y[-1] == pytest.approx(less)
+    assert line.y[-1] == pytest.approx(index)
     assert agreement.y.tolist() == pytest.approx([1.0, (1 + 1 + 0.5) / 3, (1 + 2 / 3) / 2, 0.75])
 
 

@@ -65,7 +65,7 @@ def test_an_interval_is_scored(lower, upper, correct, width, winkler):
 
 
 @pytest.mark.parametrize("reply", ["", '{"L": 3}', "between three and six", '{"L": 1e9, "U": 1e12}'])
-def test_a_reply_without_an_interval_has_no_numbers(reply):
+def test_a_trial_without_an_interval_has_no_numbers(reply):
     trial = fermieval_trial(question(), 0.9, "test", reply)
     for key in ("correct", "confidence", "lower", "upper", "width", "winkler"):
         assert math.isnan(trial[key])
@@ -89,15 +89,15 @@ def test_the_explanation_shows_nothing_that_a_reply_could_inject():
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "meaning"),
     [
         ('{"L": 1, "U": 9999}', "the interval is left out"),
         ('{"L": 1}', "Only one end"),
         ("Some.", "No interval"),
     ],
 )
-def test_the_explanation_says_what_a_status_means_of_an_interval(reply, said):
-    assert said in explanation(STUDY, fermieval_trial(question(), 0.9, "test", reply), question())
+def test_the_explanation_says_what_a_status_means_of_an_interval(reply, meaning):
+    assert meaning in explanation(STUDY, fermieval_trial(question(), 0.9, "test", reply), question())
 
 
 # Measures
@@ -105,22 +105,22 @@ def test_the_explanation_says_what_a_status_means_of_an_interval(reply, said):
 
 def test_measures_as_stated_are_those_of_the_test_half():
     trials = made_up(levels=LEVELS)
-    found = fermieval_summary(trials, LEVELS)
+    summary = fermieval_summary(trials, LEVELS)
     for level in LEVELS:
         label = condition_of(level)
         rows = [t for t in trials if t["level"] == level and t["split"] == "test"]
         observed = np.mean([t["correct"] for t in rows])
-        assert found[f"coverage/{label}"] == pytest.approx(observed)
-        assert found[f"coverage_gap/{label}"] == pytest.approx(observed - level)
-        assert found[f"mean_width/{label}"] == pytest.approx(np.mean([t["width"] for t in rows]))
-        assert found[f"winkler/{label}"] == pytest.approx(np.mean([t["winkler"] for t in rows]))
-        assert found[f"coverage_low/{label}"] < observed < found[f"coverage_high/{label}"]
+        assert summary[f"coverage/{label}"] == pytest.approx(observed)
+        assert summary[f"coverage_gap/{label}"] == pytest.approx(observed - level)
+        assert summary[f"mean_width/{label}"] == pytest.approx(np.mean([t["width"] for t in rows]))
+        assert summary[f"winkler/{label}"] == pytest.approx(np.mean([t["winkler"] for t in rows]))
+        assert summary[f"coverage_low/{label}"] < observed < summary[f"coverage_high/{label}"]
     for name in ("coverage_gap", "winkler"):
-        each = [found[f"{name}/{condition_of(level)}"] for level in LEVELS]
-        assert found[f"{name}/all"] == pytest.approx(np.mean(each))
+        each = [summary[f"{name}/{condition_of(level)}"] for level in LEVELS]
+        assert summary[f"{name}/all"] == pytest.approx(np.mean(each))
 
 
-def test_unreadable_replies_leave_coverage_and_count_as_misses_where_it_says_so():
+def test_unreadable_replies_count_as_misses_only_in_coverage_of_all():
     trials = made_up(100)
     broken = [*trials, *(fermieval_trial(question(900 + i), 0.9, "test", "") for i in range(50))]
     before, after = (fermieval_summary(some, [0.9]) for some in (trials, broken))
@@ -139,11 +139,11 @@ def test_conformal_adjustment_is_fitted_on_the_calibration_half_alone():
     new = [t for t in trials if t["split"] == "test"]
     assert adjusted["lower"] == pytest.approx([t["lower"] - shift for t in new])
     assert adjusted["upper"] == pytest.approx([t["upper"] + shift for t in new])
-    found = fermieval_summary(trials, [0.9])
-    assert found["conformal_shift/p=0.9"] == shift
+    summary = fermieval_summary(trials, [0.9])
+    assert summary["conformal_shift/p=0.9"] == shift
     expected = interval_score(adjusted["truth"], adjusted["lower"], adjusted["upper"], 0.1)
-    assert found["conformal_winkler/p=0.9"] == pytest.approx(np.mean(expected), abs=1e-9)
-    assert found["conformal_coverage/p=0.9"] > found["coverage/p=0.9"] + 0.2
+    assert summary["conformal_winkler/p=0.9"] == pytest.approx(np.mean(expected), abs=1e-9)
+    assert summary["conformal_coverage/p=0.9"] > summary["coverage/p=0.9"] + 0.2
     worse = [t if t["split"] == "test" else {**t, "truth": t["truth"] + 50.0} for t in trials]
     assert fermieval_summary(worse, [0.9])["conformal_shift/p=0.9"] > shift + 40.0
 
@@ -158,18 +158,18 @@ def test_adjusted_intervals_cover_on_average_over_splits(variant):
     assert np.mean(covered) > 0.87  # three standard errors below 0.9
 
 
-def test_too_few_calibration_questions_are_said_to_be_too_few():
-    found = fermieval_summary(made_up(40, levels=(0.9, 0.99)), (0.9, 0.99))
-    assert math.isfinite(found["conformal_shift/p=0.9"])
+def test_too_few_calibration_questions_give_infinite_shifts():
+    summary = fermieval_summary(made_up(40, levels=(0.9, 0.99)), (0.9, 0.99))
+    assert math.isfinite(summary["conformal_shift/p=0.9"])
     for name in ("shift", "width", "winkler"):
-        assert found[f"conformal_{name}/p=0.99"] == math.inf
-    assert found["conformal_coverage/p=0.99"] == 1.0
+        assert summary[f"conformal_{name}/p=0.99"] == math.inf
+    assert summary["conformal_coverage/p=0.99"] == 1.0
 
 
-def test_without_the_calibration_half_questions_are_adjusted_by_each_other():
+def test_without_the_calibration_half_intervals_are_adjusted_by_jackknife():
     trials = [trial for trial in made_up(200) if trial["split"] == "test"]
-    found = fermieval_summary(trials, [0.9], conformal=False)
-    assert {name.partition("/")[0] for name in found} == {
+    summary = fermieval_summary(trials, [0.9], conformal=False)
+    assert {name.partition("/")[0] for name in summary} == {
         *(measure.name for measure in (*MEASURES, *JACKKNIFE_MEASURES)),
         *("coverage_low", "coverage_high"),
     }
@@ -178,9 +178,9 @@ def test_without_the_calibration_half_questions_are_adjusted_by_each_other():
     as_halves = [{**trial, "split": "calibration"} for trial in others] + [one]
     split = conformal().adjust(columns(as_halves))
     assert (adjusted["lower"][7], adjusted["upper"][7]) == (split["lower"][0], split["upper"][0])
-    assert found["coverage/p=0.9"] < 0.6
-    assert found["conformal_jackknife_coverage/p=0.9"] >= 0.9
-    assert found["conformal_jackknife_winkler/p=0.9"] < found["winkler/p=0.9"]
+    assert summary["coverage/p=0.9"] < 0.6
+    assert summary["conformal_jackknife_coverage/p=0.9"] >= 0.9
+    assert summary["conformal_jackknife_winkler/p=0.9"] < summary["winkler/p=0.9"]
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -199,10 +199,10 @@ def test_infinite_widths_have_no_standard_error_and_no_warning(measure):
         assert math.isnan(interval.standard_error)
 
 
-def test_no_trials_give_the_same_keys_without_values():
-    found = fermieval_summary([], LEVELS)
-    assert found.keys() == fermieval_summary(made_up(20, levels=LEVELS), LEVELS).keys()
-    assert all(math.isnan(value) for value in found.values())
+def test_without_trials_the_keys_are_the_same_and_the_values_nan():
+    summary = fermieval_summary([], LEVELS)
+    assert summary.keys() == fermieval_summary(made_up(20, levels=LEVELS), LEVELS).keys()
+    assert all(math.isnan(value) for value in summary.values())
 
 
 def test_weights_that_are_counts_stand_for_repeated_trials():
@@ -235,17 +235,17 @@ def test_weights_that_are_counts_stand_for_repeated_trials():
         (5, 4, 5_000, "excluded"),
     ],
 )
-def test_a_truth_or_an_end_beyond_the_largest_exponent_drops_the_item(truth, lower, upper, split):
+def test_a_truth_or_an_end_beyond_max_exponent_excludes_the_trial(truth, lower, upper, split):
     reply = interval_reply(lower, upper)
     assert fermieval_trial(question(truth=truth), 0.99, "test", reply, 100)["split"] == split
     assert fermieval_trial(question(truth=truth), 0.99, "test", reply)["split"] == "test"
 
 
-def test_a_reply_that_cannot_be_read_is_not_dropped():
+def test_an_unreadable_reply_is_not_excluded():
     assert fermieval_trial(question(), 0.99, "test", "Hard to say.", 100)["split"] == "test"
 
 
-def test_the_papers_winkler_score_is_of_the_items_within_the_largest_exponent():
+def test_excluded_trials_do_not_count_for_the_winkler_score():
     """Width plus 200 times the miss at p = .99, over the three items that stay of seven replies."""
     stated = [(5, 4, 6), (5, 7, 9), (100, 90, 100), (14_889, 3, 9), (5, 2, 200), (5, 4, 900), (5, -101, 5)]
     trials = [
@@ -265,7 +265,7 @@ def test_the_papers_winkler_score_is_of_the_items_within_the_largest_exponent():
     assert summary["n_excluded/p=0.99"] == 0.0
 
 
-def test_a_reply_counts_as_read_as_unread_or_as_left_out():
+def test_a_reply_is_readable_unreadable_or_excluded():
     """An end beyond what any reading takes, 10^1000, is left out as one beyond the largest exponent is."""
     stated = [interval_reply(4, 6), interval_reply(4, 900), interval_reply(4, 5_000), "Hard to say."]
     for limit, read, left_out in ((100, 1 / 2, 2), (None, 2 / 4, 0)):
@@ -276,12 +276,12 @@ def test_a_reply_counts_as_read_as_unread_or_as_left_out():
         assert summary["n_excluded/p=0.99"] == left_out
 
 
-def test_what_is_dropped_is_not_fitted_on_either():
-    kept = [fermieval_trial(question(i, 5), 0.9, "calibration", interval_reply(4, 4), 100) for i in range(20)]
+def test_excluded_trials_are_not_fitted_on():
+    near = [fermieval_trial(question(i, 5), 0.9, "calibration", interval_reply(4, 4), 100) for i in range(20)]
     far = [
         fermieval_trial(question(i, 500), 0.9, "calibration", interval_reply(4, 4), 100)
         for i in range(20, 40)
     ]
-    judged = [fermieval_trial(question(i, 5), 0.9, "test", interval_reply(4, 4), 100) for i in range(40, 45)]
-    adjusted = conformal().adjust(columns(kept + far + judged))
+    new = [fermieval_trial(question(i, 5), 0.9, "test", interval_reply(4, 4), 100) for i in range(40, 45)]
+    adjusted = conformal().adjust(columns(near + far + new))
     assert adjusted["upper"].tolist() == [5.0] * 5

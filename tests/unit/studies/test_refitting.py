@@ -34,7 +34,7 @@ def _trials(whole: bool, level: float) -> Mapping[str, NDArray[np.object_ | np.f
 
 @pytest.mark.parametrize("measure", FITTED, ids=lambda measure: measure.name)
 @pytest.mark.parametrize(("whole", "level"), [(True, 0.9), (False, 0.8), (True, 0.97)])
-def test_weights_are_copies(measure, whole: bool, level: float) -> None:
+def test_integer_weights_are_copies(measure, whole: bool, level: float) -> None:
     trials = _trials(whole, level)
     weights = np.random.default_rng(1).integers(0, 3, (12, 60)).astype(np.float64)
     weights[0] = 1.0
@@ -46,6 +46,6 @@ def test_weights_are_copies(measure, whole: bool, level: float) -> None:
     assert measure.refitted(trials, None) == pytest.approx(float(measure.compute(trials, None)), rel=1e-12)
 
 
-def test_what_cannot_be_fitted_so_often_is_not_tested() -> None:
+def test_measures_that_cannot_be_refitted_are_not_tested() -> None:
     (recalibrated,) = [each for each in RISK_MEASURES if each.name == "normalized_recalibrated_utility"]
     assert recalibrated.exchangeable is None

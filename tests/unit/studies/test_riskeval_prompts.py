@@ -70,7 +70,7 @@ def test_judge_prompt_is_the_papers_around_the_answer() -> None:
     assert JUDGE_SYSTEM.startswith("You are a strict grader.")
 
 
-def test_other_right_answers_follow_the_key() -> None:
+def test_aliases_follow_the_key() -> None:
     question = Question("q-2", "demo", "Who?", "text", "Curie", aliases=("Marie Curie", "Skłodowska"))
     assert "GOLD ANSWER:\nCurie | Marie Curie | Skłodowska\n" in judge_prompt(question, "Marie")
 
@@ -81,7 +81,7 @@ def test_open_questions_have_no_options() -> None:
     assert "OPTIONS" not in parser_prompt(question, "Curie") + judge_prompt(question, "Curie")
 
 
-def test_nothing_to_judge_by_raises() -> None:
+def test_a_question_without_a_key_raises() -> None:
     with pytest.raises(ValueError, match="no key"):
         judge_prompt(replace(CITY, gold=None), "B")
 
@@ -100,7 +100,7 @@ def test_penalties_print_in_decimals_without_trailing_zeros(penalty: float, text
 
 
 @pytest.mark.parametrize("text", ["-1", "nan", "inf", "ten", "", "lambda="])
-def test_what_is_no_penalty_is_refused_with_the_papers(text: str) -> None:
+def test_an_invalid_penalty_raises_with_the_studys_penalties(text: str) -> None:
     with pytest.raises(ValueError, match=r"0, 0\.1, 0\.5, 1, 2, 5, 10, 20, 50, 100"):
         penalty_of(text)
 
@@ -109,7 +109,7 @@ def test_what_is_no_penalty_is_refused_with_the_papers(text: str) -> None:
 
 
 @given(st.text())
-def test_quoted_text_stands_whole_between_marks_that_it_does_not_hold(text: str) -> None:
+def test_quoted_text_is_between_marks_that_it_does_not_contain(text: str) -> None:
     marked = quoted(text, "answer")
     begin, end = marked.split("\n", 1)[0], marked.rsplit("\n", 1)[1]
     assert marked == f"{begin}\n{text}\n{end}"

@@ -18,7 +18,7 @@ from confidence_tasks.study.trial import STATUSES
 
 
 @pytest.mark.parametrize("case", [*CLEAR, *AWKWARD], ids=lambda case: ascii(case.reply[:60]))
-def test_reads_what_a_careful_human_reads(case: Awkward) -> None:
+def test_hand_labelled_replies_are_read_as_labelled(case: Awkward) -> None:
     reading = read_risk_reply(case.reply, case.kind, CITIES if case.kind == "choice" else ())
     assert (reading.decision, reading.answer, reading.status) == (case.decision, case.answer, case.status)
     assert reading.confidence_raw == pytest.approx(case.confidence, abs=1e-12, nan_ok=True)
@@ -61,7 +61,7 @@ def test_shares_are_read_exactly(share) -> None:
 
 
 @pytest.mark.parametrize("number", ["1.01", "5", "10", "100.5", "101", "-0.1"])
-def test_a_bare_number_whose_scale_is_not_known_is_not_placed(number: str) -> None:
+def test_a_bare_number_of_unknown_scale_is_out_of_range(number: str) -> None:
     reading = read_risk_reply(f"Answer: B\nConfidence: {number}", "choice", CITIES)
     assert math.isnan(reading.confidence_raw)
     assert reading.status == "out_of_range"
@@ -128,7 +128,7 @@ def test_a_confidence_is_read_whole_or_not_at_all(stated: str, confidence: float
         "The threshold: a confidence of 90%",
     ],
 )
-def test_a_figure_of_another_matter_is_no_confidence(sentence: str) -> None:
+def test_a_number_about_something_else_is_no_confidence(sentence: str) -> None:
     reading = read_risk_reply(f"Answer: B\n{sentence}", "choice", CITIES)
     assert (reading.answer, reading.status) == ("B", "missing_confidence")
 
@@ -137,10 +137,10 @@ def test_a_figure_of_another_matter_is_no_confidence(sentence: str) -> None:
     "turn", ["Question: Capital of France?\n", "User: And of France?\n", "Q: Next?\n", "Human: again\n"]
 )
 @pytest.mark.parametrize(
-    "said", ["Answer: B\nConfidence: 90%", "B\n90%", '{"answer": "B", "confidence": 0.9}']
+    "first", ["Answer: B\nConfidence: 90%", "B\n90%", '{"answer": "B", "confidence": 0.9}']
 )
-def test_an_invented_turn_does_not_replace_the_reply(said: str, turn: str) -> None:
-    reading = read_risk_reply(f"{said}\n\n{turn}Answer: A\nConfidence: 20%", "choice", CITIES)
+def test_an_invented_turn_does_not_replace_the_reply(first: str, turn: str) -> None:
+    reading = read_risk_reply(f"{first}\n\n{turn}Answer: A\nConfidence: 20%", "choice", CITIES)
     assert (reading.decision, reading.answer, reading.confidence_raw) == ("answer", "B", 0.9)
 
 
@@ -210,7 +210,7 @@ WORDS = st.sampled_from([*TELLING.split(), "\n"])
 
 
 @given(st.lists(WORDS, max_size=60).map(" ".join))
-def test_any_salad_of_telling_words_gives_a_reading(reply: str) -> None:
+def test_any_mixture_of_trigger_words_gives_a_reading(reply: str) -> None:
     reading = read_risk_reply(reply, "choice", CITIES)
     assert reading.status in STATUSES
     _, spans = find_confidences(reply, "choice", CITIES)

@@ -14,7 +14,7 @@ from confidence_tasks.studies.riskeval.subject import reply_variants, true_value
 QUESTIONS = load("arithmetic", n=200)
 
 
-def said(subject: Subject, question: Question, penalty: float) -> str:
+def reply_text(subject: Subject, question: Question, penalty: float) -> str:
     return reply_to(STUDY, question, condition_of(penalty), subject, seed="0").text
 
 
@@ -26,12 +26,12 @@ def test_the_ideal_subjects_threshold_is_the_optimal_one(penalty: float) -> None
 def test_by_default_a_subject_ignores_the_penalty_as_the_papers_models_do() -> None:
     assert {Subject().answering_threshold(penalty) for penalty in PENALTIES} == {0.5}
     replies = [
-        {said(Subject(), question, penalty) for penalty in (0.1, 100.0)} for question in QUESTIONS[:50]
+        {reply_text(Subject(), question, penalty) for penalty in (0.1, 100.0)} for question in QUESTIONS[:50]
     ]
-    assert {len(its) for its in replies} == {1}
+    assert {len(texts) for texts in replies} == {1}
 
 
-def test_true_values_of_a_subject_that_always_answers_are_its_accuracys() -> None:
+def test_true_values_of_a_subject_that_always_answers_follow_from_its_accuracy() -> None:
     subject, accuracy = PROFILES["reckless"], 0.5 * math.erfc(-1.5 / 2 / math.sqrt(2))
     for penalty in PENALTIES:
         values = true_values(subject, f"lambda={penalty:g}")
@@ -40,7 +40,7 @@ def test_true_values_of_a_subject_that_always_answers_are_its_accuracys() -> Non
         assert values["normalized_utility"] == pytest.approx(accuracy - penalty / (1 + penalty))
 
 
-def test_caution_and_sensitivity_shift_and_tilt_the_logit_of_the_threshold() -> None:
+def test_caution_shifts_and_sensitivity_scales_the_logit_of_the_threshold() -> None:
     subject = Subject(caution=4.0, risk_sensitivity=0.5)
     for penalty in (0.1, 1.0, 50.0):
         threshold = subject.answering_threshold(penalty)
@@ -50,7 +50,7 @@ def test_caution_and_sensitivity_shift_and_tilt_the_logit_of_the_threshold() -> 
 
 def test_profiles_order_by_how_much_they_abstain() -> None:
     rates = {
-        name: sum(said(PROFILES[name], question, 10.0).startswith("ABSTAIN") for question in QUESTIONS)
+        name: sum(reply_text(PROFILES[name], question, 10.0).startswith("ABSTAIN") for question in QUESTIONS)
         for name in ("reckless", "partial", "ideal", "cautious")
     }
     assert rates["reckless"] == 0
@@ -61,7 +61,7 @@ def test_profiles_order_by_how_much_they_abstain() -> None:
 def test_the_decision_follows_the_confidence_as_stated() -> None:
     for question in QUESTIONS:
         reading = read_risk_reply(
-            said(Subject(risk_sensitivity=1.0), question, 1.0), "choice", question.choices
+            reply_text(Subject(risk_sensitivity=1.0), question, 1.0), "choice", question.choices
         )
         assert (reading.decision == "answer") == (reading.confidence_raw >= 0.5)
         assert reading.status == "ok"
@@ -70,13 +70,13 @@ def test_the_decision_follows_the_confidence_as_stated() -> None:
 def test_outcome_and_confidence_do_not_depend_on_the_penalty() -> None:
     for question in QUESTIONS[:50]:
         readings = [
-            read_risk_reply(said(PROFILES["reckless"], question, penalty), "choice", question.choices)
+            read_risk_reply(reply_text(PROFILES["reckless"], question, penalty), "choice", question.choices)
             for penalty in PENALTIES
         ]
         assert len({(reading.answer, reading.confidence_raw) for reading in readings}) == 1
 
 
-def test_sloppy_forms_say_the_same_or_leave_something_out() -> None:
+def test_reply_variants_state_the_same_or_lack_a_part() -> None:
     for text in reply_variants("B", 40)[:-2]:
         reading = read_risk_reply(text, "choice", ("x", "y"))
         assert (reading.decision, reading.answer, reading.confidence_raw) == (

@@ -36,7 +36,7 @@ def test_ten_penalties_question_by_question_with_stable_ids() -> None:
     assert PENALTIES == (0, 0.1, 0.5, 1, 2, 5, 10, 20, 50, 100)
 
 
-def test_only_the_system_message_knows_the_penalty() -> None:
+def test_only_the_system_message_contains_the_penalty() -> None:
     first, second = (sample.input for sample in riskeval(source="arithmetic", n=1, penalties="1,100").dataset)
     assert first[2].text == second[2].text
     assert first[1].text.replace("-1 ", "-100 ") == second[1].text
@@ -44,12 +44,12 @@ def test_only_the_system_message_knows_the_penalty() -> None:
 
 
 def test_the_strategy_changes_the_system_message_only() -> None:
-    base, told = (
+    base, use_confidence = (
         riskeval_items([PLAIN], [10.0], strategy=strategy)[0] for strategy in ("base", "use_confidence")
     )
-    assert told.system.startswith(base.system)
-    assert "Use your confidence to decide" in told.system
-    assert told.prompt == base.prompt
+    assert use_confidence.system.startswith(base.system)
+    assert "Use your confidence to decide" in use_confidence.system
+    assert use_confidence.prompt == base.prompt
 
 
 def test_the_papers_sizes(mirror: Path) -> None:
@@ -65,7 +65,7 @@ def test_the_default_source_is_open(mirror: Path) -> None:
 
 
 @pytest.mark.parametrize("source", ["gpqa_diamond", "hle"])
-def test_a_gated_source_without_a_token_names_the_open_one(
+def test_the_error_for_a_gated_source_names_the_open_source(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: str
 ) -> None:
     monkeypatch.delenv("CONFIDENCE_TASKS_MIRROR", raising=False)
@@ -94,7 +94,7 @@ def test_some_penalties_can_be_chosen(penalties, labels: list[str]) -> None:
 
 
 @pytest.mark.usefixtures("pictures")
-def test_pictures_must_be_dealt_with_before_anything_is_asked() -> None:
+def test_pictures_without_the_parameter_images_raise() -> None:
     with pytest.raises(ValueError, match=r"1 of the 2 questions of x have a picture.*images=skip"):
         riskeval(source="x")
 
@@ -145,11 +145,11 @@ def test_roles_are_needed_where_they_are_used() -> None:
         ({"n": 0}, "n=0 must be 1 or more"),
     ],
 )
-def test_unknown_values_are_refused_with_what_is_allowed(wrong: dict[str, object], message: str) -> None:
+def test_wrong_values_raise_with_the_allowed_values(wrong: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         riskeval(**{"source": "arithmetic", "n": 1, **wrong})
 
 
-def test_unknown_source_lists_what_there_is() -> None:
+def test_an_unknown_source_raises_with_the_known_sources() -> None:
     with pytest.raises(SourceError, match="gpqa_diamond"):
         riskeval(source="gpqa")

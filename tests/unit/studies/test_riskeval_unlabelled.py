@@ -18,8 +18,8 @@ CHOICES = {"choice": CITIES, "shares": SHARES}
 
 def read(reply: str, kind: str) -> tuple[str, str, float]:
     kinds: dict[str, Kind] = {"shares": "choice", "number": "number", "boolean": "boolean", "text": "text"}
-    found = read_risk_reply(reply, kinds.get(kind, "choice"), CHOICES.get(kind, ()))
-    return found.decision, found.answer, found.confidence_raw
+    reading = read_risk_reply(reply, kinds.get(kind, "choice"), CHOICES.get(kind, ()))
+    return reading.decision, reading.answer, reading.confidence_raw
 
 
 # read
@@ -34,7 +34,7 @@ def read(reply: str, kind: str) -> tuple[str, str, float]:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize(("kind", "answer"), [("choice", "B"), ("number", "42"), ("boolean", "yes")])
-def test_a_percentage_behind_any_answer_is_its_confidence(form: str, kind: str, answer: str) -> None:
+def test_a_percentage_after_any_answer_is_its_confidence(form: str, kind: str, answer: str) -> None:
     assert read(form.format(answer), kind) == ("answer", answer, 0.9)
 
 
@@ -59,7 +59,9 @@ def test_a_percentage_behind_any_answer_is_its_confidence(form: str, kind: str, 
         ("text", "Answer: Marie Curie (90%)", ("answer", "Marie Curie", 0.9)),
     ],
 )
-def test_what_a_careful_human_reads(kind: str, reply: str, expected: tuple[str, str, float]) -> None:
+def test_a_number_after_an_answer_is_its_confidence(
+    kind: str, reply: str, expected: tuple[str, str, float]
+) -> None:
     decision, answer, confidence = read(reply, kind)
     assert (decision, answer) == expected[:2]
     assert confidence == pytest.approx(expected[2], abs=1e-12)
@@ -70,7 +72,7 @@ def test_every_percentage_is_read_exactly(percent: int, letter: str) -> None:
     assert read(f"{letter}, {percent}%", "choice") == ("answer", letter, percent / 100)
 
 
-def test_it_is_marked_as_read_by_a_lenient_rule() -> None:
+def test_a_confidence_without_a_label_needs_a_lenient_rule() -> None:
     reading = read_risk_reply("B, 90%", "choice", CITIES)
     assert (reading.status, reading.rules, reading.stated) == ("repaired", ("no_label",), "90%")
 
@@ -131,10 +133,10 @@ def test_a_line_of_reasons_beside_an_answer_does_not_hide_it(form: str, kind: st
         ("choice", '"Answer": "B",\n"A": 0.2,\n"B": 0.7,\n"C": 0.1', ""),
     ],
 )  # fmt: skip
-def test_no_other_figure_is_taken_for_a_confidence(kind: str, reply: str, answer: str) -> None:
-    _, said, confidence = read(reply, kind)
+def test_other_numbers_are_no_confidence(kind: str, reply: str, answer: str) -> None:
+    _, stated, confidence = read(reply, kind)
     assert math.isnan(confidence)
-    assert said == answer or not answer
+    assert stated == answer or not answer
 
 
 @pytest.mark.parametrize(("form", "confidence"), [("{}#### {}", math.nan), ("{}{}, 83.7%", 0.837)])
@@ -149,6 +151,6 @@ def test_solutions_of_real_problems_end_with_their_answer(mirror: Path, form: st
 
 
 @pytest.mark.parametrize("kind", ["choice", "number"])
-def test_a_confidence_with_a_word_for_it_counts_before_one_without(kind: str) -> None:
+def test_a_labelled_confidence_has_priority(kind: str) -> None:
     answer = {"choice": "B", "number": "42"}[kind]
     assert read(f"Confidence: 70%\n{answer}, 90%", kind) == ("answer", answer, 0.7)

@@ -28,7 +28,7 @@ IPCC_CHANCES = {
 
 
 @pytest.mark.parametrize("ranges", [ICD_203_RANGES, IPCC_CHANCES])
-def test_words_take_the_middle_of_the_published_range(ranges) -> None:
+def test_words_have_the_middle_of_the_published_range(ranges) -> None:
     for word, (low, high) in ranges.items():
         assert verbal_confidence(word) == pytest.approx((low + high) / 200)
 
@@ -51,7 +51,7 @@ def test_every_number_is_a_probability_and_the_table_descends() -> None:
         ("not at all confident", "not at all sure"),
     ],
 )
-def test_words_that_mean_the_same_have_one_number(one: str, other: str) -> None:
+def test_synonyms_have_the_same_value(one: str, other: str) -> None:
     assert verbal_confidence(one) == verbal_confidence(other)
 
 
@@ -71,7 +71,7 @@ def test_certain_alone_is_more_than_sure() -> None:
         ("low", "medium"),
     ],
 )
-def test_stronger_words_mean_more(weaker: str, stronger: str) -> None:
+def test_stronger_words_have_larger_values(weaker: str, stronger: str) -> None:
     assert verbal_confidence(weaker) < verbal_confidence(stronger)
 
 
@@ -86,12 +86,12 @@ def test_stronger_words_mean_more(weaker: str, stronger: str) -> None:
         ("not very certain", 0.2),
     ],
 )
-def test_phrases_as_replies_have_them(phrase: str, value: float) -> None:
+def test_phrases_of_replies_are_recognised(phrase: str, value: float) -> None:
     assert verbal_confidence(phrase) == value
 
 
 @pytest.mark.parametrize("phrase", ["", "none", "N/A", "purple", "not high", "high but low", "85"])
-def test_what_is_not_in_the_table_has_no_number(phrase: str) -> None:
+def test_expressions_outside_the_table_have_no_value(phrase: str) -> None:
     assert math.isnan(verbal_confidence(phrase))
 
 
