@@ -1,4 +1,4 @@
-"""Studies of other packages are found by their entry points; what is wrong with one costs none of the others."""
+"""Studies of other packages are found by their entry points. A mistake in one of them does not affect the others."""
 
 import logging
 import sys
@@ -50,7 +50,7 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def install(packages: Path, name: str, code: str) -> None:
-    """Write a module and what an installer would write about it."""
+    """Write a module and the metadata that an installer would write."""
     (packages / f"{name}.py").write_text(code, encoding="utf-8")
     about = packages / f"{name}-1.0.dist-info"
     about.mkdir()
@@ -60,7 +60,7 @@ def install(packages: Path, name: str, code: str) -> None:
     )
 
 
-def test_every_folder_of_studies_is_one() -> None:
+def test_every_folder_of_studies_is_a_study() -> None:
     own = {path.parent.name for path in Path(catalogue.__file__).parent.glob("studies/*/__init__.py")}
     assert {package.rpartition(".")[2] for package in catalogue.own_packages()} == own
     assert len(catalogue.studies()) == len(own)
@@ -83,7 +83,7 @@ def test_a_study_of_another_package_is_found(packages: Path) -> None:
         (STUDY.format(name="scales"), "ValueError: there is another study called scales"),
     ],
 )
-def test_a_study_that_cannot_be_had_is_named_and_the_others_go_on(
+def test_a_study_that_cannot_be_loaded_is_left_out_with_a_warning(
     packages: Path, caplog: pytest.LogCaptureFixture, code: str, said: str
 ) -> None:
     install(packages, "elsewhere", code)
@@ -126,13 +126,13 @@ def test_a_study_that_cannot_be_had_is_named_and_the_others_go_on(
         ({"trial": dict}, "its trial lacks condition, .*; derive it from Trial"),
     ],
 )
-def test_a_mistake_in_a_study_is_named_when_it_is_made(changes: dict[str, object], said: str) -> None:
+def test_a_mistake_in_a_study_is_an_error_when_it_is_loaded(changes: dict[str, object], said: str) -> None:
     with pytest.raises(ValueError, match=f"study scales: {said}"):
         replace(SCALES, **changes)
 
 
 @pytest.mark.parametrize("study", catalogue.studies(), ids=lambda study: study.name)
-def test_every_reference_of_a_study_leads_somewhere(study: Study) -> None:
+def test_every_reference_of_a_study_can_be_loaded(study: Study) -> None:
     values = [getattr(study, field.name) for field in fields(study)]
     entries = [entry for value in values for entry in (value if isinstance(value, tuple) else (value,))]
     references = [entry for entry in entries if isinstance(entry, Reference)]
@@ -161,7 +161,7 @@ def test_every_reference_of_a_study_leads_somewhere(study: Study) -> None:
         (lambda: incomparable_by("no_such"), "there is no statistic 'no_such'"),
     ],
 )
-def test_a_misspelt_statistic_or_option_is_named_when_a_measure_is_made(make, said) -> None:
+def test_a_misspelt_statistic_or_option_is_an_error(make, said) -> None:
     if said is None:
         make()
     else:
@@ -190,6 +190,6 @@ STAGED = sureness.STUDY
         ({"stages": (replace(STAGED.stages[0], role="judge"),)}, "calls the model under test, not a role"),
     ],
 )
-def test_a_mistake_in_the_stages_of_a_study_is_named_when_it_is_made(changes, said) -> None:
+def test_a_mistake_in_the_stages_of_a_study_is_an_error_when_it_is_loaded(changes, said) -> None:
     with pytest.raises(ValueError, match=f"study sureness: .*{said}"):
         replace(STAGED, **changes)

@@ -22,7 +22,6 @@ from confidence_tasks.study.measures import columns
 from confidence_tasks.study.parameter import (
     FEWSHOT,
     Parameter,
-    check_value,
     did_you_mean,
     one_of,
     parse_list,
@@ -56,7 +55,6 @@ def complete_parameters(task: str, given: Mapping[str, Any], declared: Sequence[
     for name, value in given.items():
         if name not in known:
             raise ValueError(unknown_parameter(task, name, known))
-        check_value(name, value, known[name].type)
         known[name].check(value)
     return {name: parameter.default for name, parameter in known.items()} | dict(given)
 

@@ -191,7 +191,7 @@ def _content(tokens: Sequence[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Forms:
+class _OptionForms:
     """The forms of an option in which a reply may state it: as shown, as tokens, and without function words."""
 
     shown: str
@@ -204,13 +204,13 @@ def _normalise_spaces(text: str) -> str:
     return " ".join(fold(text).split()).rstrip(".")
 
 
-def _option_form_of(text: str) -> _Forms:
+def _option_form_of(text: str) -> _OptionForms:
     tokens = _tokens(clean_value(text)[0])
-    return _Forms(_normalise_spaces(text), tokens, _content(tokens))
+    return _OptionForms(_normalise_spaces(text), tokens, _content(tokens))
 
 
 @lru_cache(maxsize=512)
-def _option_forms(options: Options) -> tuple[_Forms, ...]:
+def _option_forms(options: Options) -> tuple[_OptionForms, ...]:
     return tuple(_option_form_of(option) for option in options[: len(LETTERS)])
 
 
@@ -220,7 +220,7 @@ def _valid(letters: Iterable[str | None], options: Options) -> Claims:
     return tuple(dict.fromkeys(letter for letter in upper if letter in LETTERS[: len(options)]))
 
 
-def _where(options: Options, test: Callable[[_Forms], bool]) -> Claims:
+def _letters_where(options: Options, test: Callable[[_OptionForms], bool]) -> Claims:
     """Return the letters of the options for which ``test`` is true."""
     return tuple(
         letter for letter, forms in zip(LETTERS, _option_forms(options), strict=False) if test(forms)
@@ -236,7 +236,7 @@ def _letter(value: str, options: Options) -> Claims:
 def _shown_text(value: str, options: Options) -> Claims:
     """Read the text of an option exactly as shown."""
     shown = _normalise_spaces(value)
-    return _where(options, lambda option: option.shown == shown)
+    return _letters_where(options, lambda option: option.shown == shown)
 
 
 def _letter_and_shown_text(value: str, options: Options) -> Claims:
@@ -252,9 +252,11 @@ def _same_text(value: str, options: Options) -> Claims:
     """Read the text of an option, regardless of case, punctuation and function words."""
     forms = _option_form_of(value)
     return (
-        _where(options, lambda option: option.shown.casefold() == forms.shown.casefold())
-        or _where(options, lambda option: option.tokens == forms.tokens)
-        or _where(options, lambda option: option.content == forms.content and not _LETTERED.match(value))
+        _letters_where(options, lambda option: option.shown.casefold() == forms.shown.casefold())
+        or _letters_where(options, lambda option: option.tokens == forms.tokens)
+        or _letters_where(
+            options, lambda option: option.content == forms.content and not _LETTERED.match(value)
+        )
     )
 
 
@@ -269,7 +271,7 @@ def _several_letters(value: str, options: Options) -> Claims:
 def _opens_with_option(value: str, options: Options) -> Claims:
     """Read the text of an option at the beginning of the value, such as ``E. coli``, which begins with a letter."""
     words = _tokens(value)
-    return _where(
+    return _letters_where(
         options, lambda option: len(option.tokens) > 1 and words[: len(option.tokens)] == option.tokens
     )
 
@@ -433,7 +435,7 @@ def _short_text(value: str, options: Options) -> Claims:
 
 
 @dataclass(frozen=True, slots=True)
-class Forms:
+class AnswerForms:
     """The rules for one kind of answer.
 
     Attributes
@@ -463,15 +465,15 @@ class Forms:
     taken_back: bool = True
 
 
-FORMS: dict[Kind, Forms] = {
-    "choice": Forms(PLAIN_CHOICES, {**PLAIN_CHOICES, **WHOLE_CHOICES}, LENIENT_CHOICES),
-    "number": Forms(
+ANSWER_FORMS: dict[Kind, AnswerForms] = {
+    "choice": AnswerForms(PLAIN_CHOICES, {**PLAIN_CHOICES, **WHOLE_CHOICES}, LENIENT_CHOICES),
+    "number": AnswerForms(
         {"numeral": _plain_number}, {}, {"alternatives": _alternatives, "stated_number": _stated_number}
     ),
-    "boolean": Forms(
+    "boolean": AnswerForms(
         {"word": _plain_word}, {}, {"leading_word": _leading_word, "polar_sentence": _polar_sentence}
     ),
-    "text": Forms(
+    "text": AnswerForms(
         {"short_text": _plain_text},
         {},
         {"bare_text": _short_text},
@@ -493,7 +495,7 @@ def _first_claim(value: str, options: Options, rules: ClaimRules) -> tuple[str, 
     return "", ()
 
 
-def _lenient_claim(value: str, options: Options, forms: Forms) -> tuple[tuple[str, ...], Claims]:
+def _lenient_claim(value: str, options: Options, forms: AnswerForms) -> tuple[tuple[str, ...], Claims]:
     """Remove mark-up and introductory words, and return the rules that were needed and the claims."""
     boxed = last_box(value)
     value, used = apply_rules(forms.cleaning, boxed or value)
@@ -563,7 +565,7 @@ def read_answer(value: str, kind: Kind, choices: Sequence[str] = ()) -> Answer:
     Answer(text='1234.5', rules=('stated_number',))
     """
     value, options = value[:SPAN].strip(), tuple(choices)
-    forms = FORMS[kind]
+    forms = ANSWER_FORMS[kind]
     if is_placeholder(value):
         return Answer("", ("placeholder",))
     for rule in forms.plain.values():

@@ -22,7 +22,6 @@ from typing import Any, ClassVar
 from confidence_tasks.sources.source import (
     Source,
     SourceError,
-    State,
     cache_folder,
     download_hint,
     sha256_of,
@@ -96,7 +95,7 @@ class FermiSource(Source):
         allowed = (*SPLITS, "all", "archive", *AUTHORS)
         if split not in allowed:
             raise SourceError(f"{self.name}: unknown split {split!r}; the splits are {', '.join(allowed)}")
-        folder = _folder(mirror)
+        folder = self.find_copy(mirror)
         if folder is None and mirror is not None:
             raise SourceError(
                 f"{self.name}: no folder 'fermi' in the mirror {mirror} or beside it; "
@@ -115,11 +114,10 @@ class FermiSource(Source):
         ]
         return [question for question in halves if split in ("all", question.metadata["split"])][:n]
 
-    def state(self, mirror: Path | None) -> State:
-        """Return whether there is a copy, and where."""
-        if _folder(mirror) is None:
-            return "absent"
-        return "mirror" if mirror else "cached"
+    def find_copy(self, mirror: Path | None) -> Path | None:
+        """Return the folder with both files: in the mirror or beside it, or without a mirror in the cache."""
+        folders = (mirror / "fermi", mirror.absolute().parent / "fermi") if mirror else (_cache_folder(),)
+        return next((folder for folder in folders if all((folder / name).is_file() for name in FILES)), None)
 
     def fetch(self, into: Path | None = None) -> Path:
         """Download both files at the pinned commit. A file with another hash is not saved."""
@@ -130,22 +128,14 @@ class FermiSource(Source):
 
     def verify(self, mirror: Path | None) -> int:
         """Check both hashes and read every item."""
-        folder = _folder(mirror)
+        folder = self.find_copy(mirror)
         if folder is None:
-            raise SourceError(
-                f"{self.name}: no copy; `confidence-tasks sources fetch {self.name}` downloads it"
-            )
+            raise self.no_copy()
         return len(read_archive(folder).questions)
 
 
 def _cache_folder() -> Path:
     return cache_folder() / "fermi" / COMMIT
-
-
-def _folder(mirror: Path | None) -> Path | None:
-    """Return the folder with both files: in the mirror or beside it, or without a mirror in the cache."""
-    folders = (mirror / "fermi", mirror.absolute().parent / "fermi") if mirror else (_cache_folder(),)
-    return next((folder for folder in folders if all((folder / name).is_file() for name in FILES)), None)
 
 
 def _download(name: str, expected: str) -> bytes:

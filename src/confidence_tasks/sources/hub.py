@@ -19,7 +19,6 @@ from confidence_tasks.sources.source import (
     RowError,
     Source,
     SourceError,
-    State,
     cache_folder,
     download_hint,
     sha256_of,
@@ -415,7 +414,7 @@ class HubSource(Source):
 
     def load(self, n: int | None, seed: int, mirror: Path | None, **options: Any) -> list[Question]:
         """Load at most ``n`` questions. They are downloaded first if there is neither a mirror nor a cached copy."""
-        path = self._copy(mirror)
+        path = self.find_copy(mirror)
         if path is None and mirror is not None:
             raise SourceError(
                 f"{self.name}: the mirror has neither {self._path(mirror)} nor the same as .parquet; "
@@ -427,11 +426,10 @@ class HubSource(Source):
             self._questions(rows, seed, mirrored=mirror is not None), seed, self.balance
         )[:n]
 
-    def state(self, mirror: Path | None) -> State:
-        """Return whether there is a copy, and where."""
-        if self._copy(mirror) is None:
-            return "absent"
-        return "mirror" if mirror else "cached"
+    def find_copy(self, mirror: Path | None) -> Path | None:
+        """Return the copy in the mirror, or without a mirror that in the cache; None if there is none."""
+        lines = self._path(mirror)
+        return next((path for path in (lines, lines.with_suffix(".parquet")) if path.is_file()), None)
 
     def fetch(self, into: Path | None = None) -> Path:
         """Download the split at its pinned commit, check its questions, and save the columns that are used."""
@@ -444,11 +442,9 @@ class HubSource(Source):
 
     def verify(self, mirror: Path | None) -> int:
         """Check the hash that was recorded at the download, if any, the number of rows, and every row."""
-        path = self._copy(mirror)
+        path = self.find_copy(mirror)
         if path is None:
-            raise SourceError(
-                f"{self.name}: no copy; `confidence-tasks sources fetch {self.name}` downloads it"
-            )
+            raise self.no_copy()
         recorded = path.with_suffix(f"{path.suffix}.sha256")
         if recorded.is_file() and recorded.read_text().strip() != sha256_of(path):
             raise SourceError(
@@ -460,10 +456,6 @@ class HubSource(Source):
         """Return the path of the copy in a mirror, or in the cache, which has one mirror folder per revision."""
         folder = root or cache_folder() / "hub" / self.revision
         return folder / self.hub_id / self.config / f"{self.split}.jsonl"
-
-    def _copy(self, root: Path | None) -> Path | None:
-        lines = self._path(root)
-        return next((path for path in (lines, lines.with_suffix(".parquet")) if path.is_file()), None)
 
     def _questions(self, rows: Sequence[Row], seed: int, mirrored: bool) -> list[Question]:
         width = 0 if self.selection else len(str(self.rows - 1))

@@ -69,9 +69,15 @@ class Source(ABC):
     def load(self, n: int | None, seed: int, mirror: Path | None, **options: Any) -> list[Question]:
         """Load at most ``n`` questions in the order of the seed, from the mirror if there is one."""
 
-    @abstractmethod
+    def find_copy(self, mirror: Path | None) -> Path | None:
+        """Return the copy in the mirror, or without a mirror that in the cache; None if there is none."""
+        return None
+
     def state(self, mirror: Path | None) -> State:
         """Return where the questions are, without reading them."""
+        if self.find_copy(mirror) is None:
+            return "absent"
+        return "mirror" if mirror else "cached"
 
     def fetch(self, into: Path | None = None) -> Path | None:
         """Download the questions to the cache or ``into`` a mirror folder; None if there is nothing to download."""
@@ -80,6 +86,10 @@ class Source(ABC):
     @abstractmethod
     def verify(self, mirror: Path | None) -> int:
         """Check hashes, counts and every row of the copy; return the number of questions."""
+
+    def no_copy(self) -> SourceError:
+        """Return the error of :meth:`verify` if there is no copy."""
+        return SourceError(f"{self.name}: no copy; `confidence-tasks sources fetch {self.name}` downloads it")
 
 
 def seeded_key(seed: int, *parts: object) -> bytes:

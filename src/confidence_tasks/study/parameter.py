@@ -41,7 +41,7 @@ class Parameter:
     high: float = math.inf
 
     def check(self, value: Any) -> None:
-        """Raise ValueError if a value of the right type is not one of the choices, or outside the bounds.
+        """Raise ValueError if a value has another type, is not one of the choices, or is outside the bounds.
 
         Examples
         --------
@@ -50,6 +50,7 @@ class Parameter:
         ...
         ValueError: by='juge' is not one of match, judge; did you mean 'judge'?
         """
+        check_value(self.name, value, self.type)
         if isinstance(value, str) and self.choices:
             one_of(self.choices, value, self.name)
         if (

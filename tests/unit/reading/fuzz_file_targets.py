@@ -1,4 +1,4 @@
-"""Every reader of files in one table: from any text as the file's content, with the errors that it may raise."""
+"""Table of all readers of files, with the errors that they may raise for any content."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _collected(path: Path) -> Any:
 
 
 def _rows(path: Path) -> Any:
-    """Read rows as those of every hub source in turn."""
+    """Read the rows for each hub source."""
     found = []
     for source in SOURCES.values():
         if isinstance(source, HubSource):
@@ -97,11 +97,11 @@ EXAMPLES: Mapping[str, str] = {
     "replies.csv": "question,answer,reply,scale,penalty,level,sex,age,radius\n"
     "Capital?,7,Answer: 7,0-20,1,0.9,male,65,5\n",
 }
-"""A file that each name can have and be read, for a fuzzer to begin with."""
+"""A valid file for each reader, from which a fuzzer starts."""
 
 
 def read_text(reader: FileReader, content: bytes, folder: Path) -> Any:
-    """Give content to a reader as a file; None where it is refused as it may be."""
+    """Read a file with the given content; None if the reader raises an error that it may raise."""
     path = folder / reader.name
     path.write_bytes(content)
     try:

@@ -1,4 +1,4 @@
-"""Every reader of the package in one table, from any text, and what must hold of whatever it returns."""
+"""Table of all readers of replies, and the properties of their results that must hold for any text."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ KINDS: tuple[Kind, ...] = ("choice", "number", "text", "boolean")
 
 
 def _tokens(text: str) -> list[Token]:
-    """Cut a text into tokens with each other for alternatives, some of them with impossible log-probabilities."""
+    """Split a text into tokens that are each other's alternatives, some with impossible log-probabilities."""
     pieces = text.split("|")[:40]
     values = (-0.1, -3.0, 0.0, 5.0, -math.inf, math.nan)
     return [
@@ -73,21 +73,21 @@ def _tokens(text: str) -> list[Token]:
     ]
 
 
-def _on_scale(kind: Kind, elicitation: Any, text: str) -> Any:
+def _read_scale(kind: Kind, elicitation: Any, text: str) -> Any:
     choices = CITIES if kind == "choice" else ()
     return read_scale_reply(text, Scale(0, 20), kind=kind, choices=choices, elicitation=elicitation)
 
 
-def _answer(kind: Kind, text: str) -> Any:
+def _read_answer(kind: Kind, text: str) -> Any:
     return read_answer(text, kind, CITIES if kind == "choice" else ())
 
 
-def _confidences(kind: Kind, text: str) -> Any:
+def _read_confidences(kind: Kind, text: str) -> Any:
     return find_confidences(text, kind, CITIES if kind == "choice" else ())
 
 
 READERS: Mapping[str, Callable[[str], Any]] = {
-    **{f"scale {kind} {how}": partial(_on_scale, kind, how) for kind in KINDS for how in ELICITATIONS},
+    **{f"scale {kind} {how}": partial(_read_scale, kind, how) for kind in KINDS for how in ELICITATIONS},
     **{
         f"risk {kind}": lambda text, kind=kind: read_risk_reply(
             text, kind, CITIES if kind == "choice" else ()
@@ -104,17 +104,17 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "exponent": read_fermi_exponent,
     "short answer": read_short_answer,
 }
-"""What reads whole replies."""
+"""Readers of whole replies."""
 
 PARTS: Mapping[str, Callable[[str], Any]] = {
     "clean": clean,
     "clean_value": clean_value,
     "json": lambda text: read_json_fields(text, ("Answer", "Confidence", "A", "B")),
-    **{f"answer {kind}": partial(_answer, kind) for kind in KINDS},
+    **{f"answer {kind}": partial(_read_answer, kind) for kind in KINDS},
     "number": read_number,
     "numbers": lambda text: [canonical(number.value) for number in find_numbers(text)],
     "probability": read_probability,
-    **{f"confidences {kind}": partial(_confidences, kind) for kind in KINDS},
+    **{f"confidences {kind}": partial(_read_confidences, kind) for kind in KINDS},
     "words": verbal_confidence,
     "refusal": is_refusal,
     "integers by token": lambda text: integer_probabilities(_tokens(text)),
@@ -126,18 +126,18 @@ PARTS: Mapping[str, Callable[[str], Any]] = {
     "to the judge": lambda text: judge_prompt(TEXT, text),
     "to the parser": lambda text: parser_prompt(CHOICE, text),
 }
-"""What reads or dresses parts of replies."""
+"""Readers of parts of replies, and functions that quote them."""
 
 DISTRIBUTION: Mapping[str, Callable[[str], Any]] = {"distribution": read_distribution}
-"""Reads what the package itself wrote into a trial, and refuses anything else with ValueError."""
+"""Reader of the distributions in trials. It raises ValueError for any other text."""
 
 
-def _scaled(question: Question, reply: str) -> Scored:
+def _score_scale(question: Question, reply: str) -> Scored:
     trial = scale_trial(question, Scale(0, 20), reply)
     return trial, explanation(SCALES, trial, question)
 
 
-def _risked(question: Question, reply: str) -> Scored:
+def _score_risk(question: Question, reply: str) -> Scored:
     trial = riskeval.riskeval_trial(question, 10.0, reply)
     return trial, explanation(RISKEVAL, trial, question)
 
@@ -145,46 +145,46 @@ def _risked(question: Question, reply: str) -> Scored:
 _LIFE = lifeeval_question("male", 65, 10)
 
 
-def _lived(reply: str) -> Scored:
+def _score_life(reply: str) -> Scored:
     trial = lifeeval_trial(_LIFE, reply, _tokens(reply))
     return trial, explanation(LIFEEVAL, trial, _LIFE)
 
 
-def _in_a_set(form: Any, question: Question, reply: str) -> Scored:
+def _score_question_set(form: Any, question: Question, reply: str) -> Scored:
     trial = question_set_trial(form, question, reply, _tokens(reply), "Rome")
     return trial, explanation(QUESTION_SETS, trial, question)
 
 
-def _bounded(reply: str) -> Scored:
+def _score_interval(reply: str) -> Scored:
     trial = fermieval_trial(NUMBER, 0.9, "test", reply)
     return trial, explanation(FERMIEVAL, trial, NUMBER)
 
 
-def _by_token(reply: str) -> Scored:
+def _score_tokens(reply: str) -> Scored:
     trial = fermieval_logprob.distribution_trial(NUMBER, "test", integer_probabilities(_tokens(reply)))
     read_distribution(trial["distribution"])
     return trial, ""
 
 
 SCORED: Mapping[str, Callable[[str], Scored]] = {
-    **{f"scale {q.kind}": partial(_scaled, q) for q in (CHOICE, TEXT, NUMBER, BOOLEAN)},
-    **{f"risk {q.kind}": partial(_risked, q) for q in (CHOICE, TEXT, NUMBER, BOOLEAN)},
-    "lifeeval": _lived,
-    "boolean": partial(_in_a_set, "boolean", BOOLEAN),
-    "options": partial(_in_a_set, "options", CHOICE),
-    "judgement": partial(_in_a_set, "judgement", BOOLEAN),
-    "interval": _bounded,
-    "by token": _by_token,
+    **{f"scale {q.kind}": partial(_score_scale, q) for q in (CHOICE, TEXT, NUMBER, BOOLEAN)},
+    **{f"risk {q.kind}": partial(_score_risk, q) for q in (CHOICE, TEXT, NUMBER, BOOLEAN)},
+    "lifeeval": _score_life,
+    "boolean": partial(_score_question_set, "boolean", BOOLEAN),
+    "options": partial(_score_question_set, "options", CHOICE),
+    "judgement": partial(_score_question_set, "judgement", BOOLEAN),
+    "interval": _score_interval,
+    "by token": _score_tokens,
     "sample": lambda reply: (sample_trial(NUMBER, "reasoned", 0.7, "test", reply), ""),
 }
-"""From a reply to a trial and what the viewer shows beside it."""
+"""Functions from a reply to its trial and the explanation in the log viewer."""
 
 LONGEST_TEXT = 50_000
-"""No text of a trial is longer: a reply of megabytes must not be kept twice over."""
+"""Maximum length of a text in a trial, which must not contain replies of megabytes."""
 
 
 def faults(result: Any) -> Iterator[str]:
-    """Say what is wrong with what a reader or a scorer returned."""
+    """Yield what is wrong with the result of a reader, or with a trial and its explanation."""
     if (
         isinstance(result, tuple)
         and len(result) == 2
@@ -193,10 +193,10 @@ def faults(result: Any) -> Iterator[str]:
     ):
         yield from _faults_of_trial(*result)
         return
-    found = asdict(result) if is_dataclass(result) and not isinstance(result, type) else {"it": result}
-    if (status := found.get("status", "ok")) not in STATUSES:
+    values = asdict(result) if is_dataclass(result) and not isinstance(result, type) else {"result": result}
+    if (status := values.get("status", "ok")) not in STATUSES:
         yield f"{status!r} is no status"
-    yield from (f"{name} is infinite" for name, value in found.items() if _is_infinite(value))
+    yield from (f"{name} is infinite" for name, value in values.items() if _is_infinite(value))
 
 
 def _faults_of_trial(trial: Mapping[str, Any], explanation: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Which tokens are the answer: split words, cut characters, reasoning before, stop tokens and padding after."""
+"""Tokens of the answer: split words and characters, reasoning before, stop tokens and padding after."""
 
 import itertools
 import math
@@ -20,7 +20,7 @@ OTHER = -50.0
 
 
 def tokens(*parts):
-    """Tokens of texts; those that are the answer's are in a list and have log-probability -1, -2, ..."""
+    """Make tokens of texts; those of the answer are given in a list and have log-probability -1, -2, ..."""
     made, rank = [], 0
     for part in parts:
         if isinstance(part, list):
@@ -77,23 +77,23 @@ def test_tokens_of_the_answer_count_and_no_others(parts, reply, answer):
     ("made", "reply"),
     [([], "Paris"), ([Token("London", -1, {})], "Paris"), ([Token("Paris", -1, {})], "Paris, France")],
 )
-def test_reply_that_is_not_in_the_tokens_has_none(made, reply):
+def test_no_tokens_if_they_do_not_contain_the_reply(made, reply):
     assert answer_tokens(made, reply, 0, 5) == NO_TOKENS
 
 
-def test_nothing_has_no_tokens():
+def test_no_tokens_without_a_reply():
     assert answer_tokens([Token("Paris", -1, {})], "Paris", 0, 0) == NO_TOKENS
 
 
 @pytest.mark.parametrize("missing", [-9999.0, -math.inf, math.nan])
-def test_token_without_a_log_probability_leaves_the_mean_open(missing):
+def test_mean_is_nan_if_a_token_has_no_log_probability(missing):
     found = answer_tokens([Token("Pa", -1, {}), Token("ris", missing, {})], "Paris", 0, 5)
     assert math.isnan(found.mean_logprob)
     assert found.tokens == 2
 
 
 @given(st.text(min_size=1, max_size=30), st.data())
-def test_any_cut_of_any_reply_finds_the_tokens_that_overlap(reply, data):
+def test_overlapping_tokens_are_found_for_any_tokens_of_any_reply(reply, data):
     cuts = sorted(data.draw(st.sets(st.integers(1, max(len(reply) - 1, 1)))))
     edges = [0, *(cut for cut in cuts if cut < len(reply)), len(reply)]
     begin = data.draw(st.integers(0, len(reply) - 1))
@@ -107,7 +107,7 @@ def test_any_cut_of_any_reply_finds_the_tokens_that_overlap(reply, data):
 
 
 @given(st.text(max_size=20), st.data())
-def test_pieces_of_bytes_join_to_the_text(text, data):
+def test_decoded_tokens_join_to_the_text(text, data):
     raw = text.encode("utf-8", "ignore")
     cuts = sorted(data.draw(st.sets(st.integers(0, len(raw)), max_size=5)))
     edges = [0, *cuts, len(raw)]
@@ -129,7 +129,7 @@ class Tokenizer:
 
 @pytest.mark.parametrize("drops_space", [False, True])
 @given(text=st.text("a \nxé€😀", max_size=40), data=st.data())
-def test_texts_of_tokens_are_what_each_adds_to_the_whole_characters_before_it(drops_space, text, data):
+def test_each_token_text_adds_to_the_complete_characters_so_far(drops_space, text, data):
     raw = text.encode()
     cuts = sorted(data.draw(st.sets(st.integers(0, len(raw)), max_size=30)))
     edges = [0, *cuts, len(raw)]
@@ -143,7 +143,7 @@ def test_texts_of_tokens_are_what_each_adds_to_the_whole_characters_before_it(dr
     assert found == [whole[max(a, 0) : max(b, 0)] for a, b in itertools.pairwise(ends)]
 
 
-def test_number_of_tokens_decoded_grows_with_their_number_and_not_its_square():
+def test_decoding_takes_linear_time():
     work = []
     for count in (1_000, 2_000):
         tokenizer = Tokenizer([b" word"] * count)
@@ -161,7 +161,7 @@ def test_token_texts_join_to_the_decoded_text():
 
 
 @pytest.mark.parametrize("logprob", [5.0, math.inf, math.nan, -9999.0, -math.inf])
-def test_an_answer_with_an_impossible_log_probability_has_no_mean(logprob):
+def test_mean_is_nan_if_a_log_probability_is_impossible(logprob):
     found = answer_tokens([Token("Par", -0.5, {}), Token("is", logprob, {})], "Paris", 0, 5)
     assert math.isnan(found.mean_logprob)
     assert found.tokens == 2

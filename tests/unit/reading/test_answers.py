@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.unit.studies.question_sets_replies import real_replies
 
 from confidence_tasks.reading.answers import (
-    FORMS,
+    ANSWER_FORMS,
     LENIENT_CHOICES,
     PLAIN_CHOICES,
     WHOLE_CHOICES,
@@ -33,10 +33,10 @@ LENIENT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", FORMS)
-def test_example_of_each_rule_is_read_by_it(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", ANSWER_FORMS)
+def test_each_rule_reads_its_example(kind: Kind) -> None:
     choices = CAPITALS if kind == "choice" else ()
-    forms = FORMS[kind]
+    forms = ANSWER_FORMS[kind]
 
     for name in forms.plain:
         assert read_answer(PLAIN[name], kind, choices).rules == ()
@@ -101,7 +101,7 @@ def test_letter_and_text_of_different_options_are_two_claims(value: str) -> None
         ("B", (), ""),
     ],
 )
-def test_choice_that_needs_care(value: str, choices: tuple[str, ...], expected: str) -> None:
+def test_difficult_choices(value: str, choices: tuple[str, ...], expected: str) -> None:
     assert read_answer(value, "choice", choices).text == expected
 
 
@@ -121,9 +121,7 @@ words = st.lists(
 
 
 @given(st.lists(words.map(" ".join), min_size=2, max_size=6, unique=True), st.data())
-def test_text_of_an_option_claims_that_option_however_it_is_dressed(
-    choices: list[str], data: st.DataObject
-) -> None:
+def test_text_of_an_option_is_read_with_any_mark_up(choices: list[str], data: st.DataObject) -> None:
     index = data.draw(st.integers(0, len(choices) - 1))
     text = choices[index]
 
@@ -169,7 +167,7 @@ def test_text_of_an_option_claims_that_option_however_it_is_dressed(
         ("I don't have enough information to determine if these claims are correct", ""),
     ],
 )
-def test_boolean_that_needs_care(value: str, expected: str) -> None:
+def test_difficult_booleans(value: str, expected: str) -> None:
     assert read_answer(value, "boolean").text == expected
 
 
@@ -194,7 +192,7 @@ def test_boolean_that_needs_care(value: str, expected: str) -> None:
         ("...", "", False),
     ],
 )
-def test_text_is_kept_but_for_what_surrounds_it(value: str, expected: str, plain: bool) -> None:
+def test_marks_around_a_short_text_are_removed(value: str, expected: str, plain: bool) -> None:
     answer = read_answer(value, "text")
 
     assert answer.text == expected
@@ -202,8 +200,8 @@ def test_text_is_kept_but_for_what_surrounds_it(value: str, expected: str, plain
 
 
 @pytest.mark.parametrize("value", ["I don't know", "Unknown", "I cannot answer that", "N/A"])
-@pytest.mark.parametrize("kind", FORMS)
-def test_who_declines_gives_no_answer(kind: Kind, value: str) -> None:
+@pytest.mark.parametrize("kind", ANSWER_FORMS)
+def test_a_refusal_is_no_answer(kind: Kind, value: str) -> None:
     answer = read_answer(value, kind, CAPITALS)
 
     assert answer.text == ""
@@ -213,12 +211,12 @@ def test_who_declines_gives_no_answer(kind: Kind, value: str) -> None:
 @pytest.mark.parametrize(
     "value", ["<your answer>", "[your answer]", "<numerical answer>", "(insert answer here)"]
 )
-@pytest.mark.parametrize("kind", FORMS)
-def test_template_gives_no_answer(kind: Kind, value: str) -> None:
+@pytest.mark.parametrize("kind", ANSWER_FORMS)
+def test_a_placeholder_is_no_answer(kind: Kind, value: str) -> None:
     assert read_answer(value, kind, CAPITALS) == Answer("", ("placeholder",))
 
 
-@given(st.text(st.characters(), max_size=200), st.sampled_from(list(FORMS)))
+@given(st.text(st.characters(), max_size=200), st.sampled_from(list(ANSWER_FORMS)))
 def test_any_text_gives_an_answer_or_none(value: str, kind: Kind) -> None:
     answer = read_answer(value, kind, CAPITALS)
 
@@ -242,7 +240,7 @@ KINDS: dict[str, tuple[Kind, int]] = {
 }
 
 
-def test_answers_of_real_replies_are_those_that_their_collectors_read(shared_data: Path) -> None:
+def test_real_replies_are_read_as_their_collectors_read_them(shared_data: Path) -> None:
     read = differing = 0
     for reply in real_replies(shared_data):
         if reply.task not in KINDS or reply.theirs is None:

@@ -1,4 +1,4 @@
-"""What surrounds a reply is cleared away, and nothing else."""
+"""Cleaning removes everything around a reply and nothing else."""
 
 import pytest
 from hypothesis import example, given
@@ -38,12 +38,12 @@ VALUES = {"unicode": "１７", "latex": r"\text{B}", "wrapped": "[B]"}
 
 
 @pytest.mark.parametrize("name", CLEANING)
-def test_example_of_cleaning_rule_is_cleaned_by_it(name: str) -> None:
+def test_each_cleaning_rule_cleans_its_example(name: str) -> None:
     assert name in clean(EXAMPLES[name])[1]
 
 
 @pytest.mark.parametrize("name", VALUE_CLEANING)
-def test_example_of_value_rule_is_cleaned_by_it(name: str) -> None:
+def test_each_value_rule_cleans_its_example(name: str) -> None:
     assert name in clean_value(VALUES[name])[1]
 
 
@@ -64,7 +64,7 @@ def test_example_of_value_rule_is_cleaned_by_it(name: str) -> None:
         ("a < b > c", "a < b > c"),
     ],
 )
-def test_thoughts_are_dropped(text: str, left: str) -> None:
+def test_thoughts_are_removed(text: str, left: str) -> None:
     assert strip_thoughts(text) == left
 
 
@@ -100,7 +100,7 @@ def test_chat_tokens_end_the_reply(text: str, left: str) -> None:
         ("**Answer: B\nConfidence: 17**", "Answer: B\nConfidence: 17"),
     ],
 )
-def test_markdown_goes_and_arithmetic_stays(text: str, left: str) -> None:
+def test_markdown_is_removed_and_arithmetic_is_kept(text: str, left: str) -> None:
     assert strip_markdown(text) == left
 
 
@@ -112,7 +112,7 @@ def test_folding_twice_is_folding_once(text: str) -> None:
 
 
 @given(st.text(st.characters(max_codepoint=127), max_size=300))
-def test_ascii_is_folded_already(text: str) -> None:
+def test_ascii_is_not_changed(text: str) -> None:
     assert fold(text) == text
 
 
@@ -121,7 +121,7 @@ PLAIN = st.text("abc x=+.1", min_size=1, max_size=9).map(str.strip).filter(bool)
 
 
 @given(st.lists(st.tuples(PLAIN, st.sampled_from(("", *MARKS)), st.sampled_from(("", *MARKS))), max_size=9))
-def test_marks_that_enclose_words_go(parts) -> None:
+def test_marks_around_words_are_removed(parts) -> None:
     """Also where another kind of mark encloses the first."""
     inner = [(word, one, other if one and other[:1] != one[:1] else "") for word, one, other in parts]
 
@@ -142,21 +142,21 @@ def test_marks_that_enclose_words_go(parts) -> None:
         r"\*a\*",
     ],
 )
-def test_operations_and_names_keep_their_signs(text: str) -> None:
+def test_operators_and_names_are_kept(text: str) -> None:
     assert strip_emphasis(text) == text
 
 
 @pytest.mark.parametrize("unit", ["*", "**a", "* a", "a*", "_a `", "*a_b** ", "a**b "])
-def test_marks_that_never_close_are_left(unit: str) -> None:
+def test_unclosed_marks_are_kept(unit: str) -> None:
     """In linear time: the fuzz targets and the benchmark of growth measure it."""
     assert strip_emphasis(unit * 3_000).count("a") == 3_000 * unit.count("a")
 
 
-def test_letters_of_other_scripts_and_accents_stay() -> None:
+def test_letters_of_other_scripts_and_accents_are_kept() -> None:
     assert fold("Żółw, 東京, Ω, naïve") == "Żółw, 東京, Ω, naïve"
 
 
-def test_a_long_reply_is_bounded_by_its_two_ends() -> None:
+def test_a_long_reply_is_cut_to_its_two_ends() -> None:
     text = "a" * HEAD + "b" * 1000 + "c" * TAIL
 
     assert truncate_reply(text) == "a" * HEAD + "\n…\n" + "c" * TAIL
@@ -177,7 +177,7 @@ def test_a_long_reply_is_bounded_by_its_two_ends() -> None:
         ("no latex {here} $5", "no latex {here} $5"),
     ],
 )
-def test_latex_is_dropped(text: str, left: str) -> None:
+def test_latex_is_removed(text: str, left: str) -> None:
     assert strip_latex(text) == left
 
 
@@ -198,12 +198,12 @@ def test_last_box(text: str, box: str) -> None:
 @pytest.mark.parametrize(
     "value", ["<your answer>", "<integer between 0 and 20>", "[number]", "integer between 3 and 38"]
 )
-def test_template_is_a_placeholder(value: str) -> None:
+def test_placeholders_of_prompts(value: str) -> None:
     assert is_placeholder(value)
 
 
 @pytest.mark.parametrize("value", ["<B>", "[17]", "London", "your guess is as good as mine", "number 5", ""])
-def test_value_is_no_placeholder(value: str) -> None:
+def test_values_that_are_no_placeholders(value: str) -> None:
     assert not is_placeholder(value)
 
 
@@ -236,7 +236,7 @@ DECLINING = {
 
 
 @pytest.mark.parametrize("name", REFUSALS)
-def test_example_of_refusal_is_recognised_by_it(name: str) -> None:
+def test_each_refusal_pattern_recognises_its_example(name: str) -> None:
     assert REFUSALS[name].search(DECLINING[name])
     assert is_refusal(DECLINING[name])
 
@@ -245,5 +245,5 @@ def test_example_of_refusal_is_recognised_by_it(name: str) -> None:
     "text",
     ["London", "Answer: B", "I know that it is B", "Sorry for the delay: B", "No, it is not", "18 (known)"],
 )
-def test_answer_is_no_refusal(text: str) -> None:
+def test_answers_are_no_refusals(text: str) -> None:
     assert not is_refusal(text)

@@ -30,12 +30,12 @@ anything = st.one_of(
 
 
 @given(anything)
-def test_any_text_is_read_by_every_reader(text: str) -> None:
+def test_every_reader_reads_any_text(text: str) -> None:
     assert not [(name, fault) for name, read in EVERY.items() for fault in faults(read(text))]
 
 
 @given(anything)
-def test_what_the_package_did_not_write_is_no_distribution(text: str) -> None:
+def test_any_other_text_is_no_distribution(text: str) -> None:
     (read,) = DISTRIBUTION.values()
     try:
         found = read(text)

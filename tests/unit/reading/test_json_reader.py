@@ -1,4 +1,4 @@
-"""The JSON reader: what counts as strict, what each lenient rule reads, and that nothing is invented."""
+"""The JSON reader: strict replies, each lenient rule, and that no field is invented."""
 
 import json
 
@@ -37,7 +37,7 @@ def test_a_value_that_is_no_scalar_is_absent(value):
     assert read_json_fields(f'{{"Answer": {value}, "Confidence": 0.7}}', KEYS).fields == {"Confidence": "0.7"}
 
 
-def test_booleans_are_words():
+def test_booleans_are_true_and_false():
     assert read_json_fields('{"Answer": true, "Confidence": 0.7}', KEYS).fields["Answer"] == "true"
 
 
@@ -80,7 +80,7 @@ LENIENT = {
 
 
 @pytest.mark.parametrize(("text", "rules"), LENIENT.values(), ids=LENIENT)
-def test_lenient_reading_says_which_rules_it_used(text, rules):
+def test_lenient_rules_are_recorded(text, rules):
     assert read_json_fields(text, KEYS) == JsonFields(WHOLE, rules)
 
 
@@ -96,14 +96,14 @@ def test_lenient_reading_says_which_rules_it_used(text, rules):
         ('{"Answer": 80, "Answer": 81, "Confidence": 0.7}', {"Confidence": "0.7"}),
     ],
 )
-def test_what_is_contradicted_is_absent(text, fields):
+def test_contradicted_keys_are_absent(text, fields):
     found = read_json_fields(text, KEYS)
     assert found.fields == fields
     assert "several" in found.rules
 
 
 @pytest.mark.parametrize("end", [",}", "}"])
-def test_the_last_of_several_objects_counts_where_that_is_asked_for(end):
+def test_the_last_of_several_objects_counts_on_request(end):
     first, second = (f'{{"Answer": {answer}, "Confidence": 0.5{end}' for answer in (80, 81))
     found = read_json_fields(f"{first}\n{second}", KEYS, last=True)
     assert found.fields == {"Answer": "81", "Confidence": "0.5"}
@@ -119,12 +119,12 @@ def test_an_inner_quotation_mark_does_not_end_a_string(answer):
     assert read_json_fields(f'{{"Answer": "{answer}", "Confidence": 0.7}}', KEYS).fields["Answer"] == answer
 
 
-def test_every_rule_that_is_used_is_explained():
+def test_every_rule_has_a_description():
     used = {rule for text, _ in LENIENT.values() for rule in read_json_fields(text, KEYS).rules}
     assert used <= RULES.keys()
 
 
-def test_a_broken_object_with_all_keys_beats_a_whole_one_with_few():
+def test_a_broken_object_with_all_keys_is_preferred_to_a_valid_one_with_few():
     text = '{"Answer": "..."}\n{"Why": "an "odd" one", "Answer": 81, "Confidence": 0.7}'
     assert read_json_fields(text, KEYS).fields == WHOLE
 
@@ -152,7 +152,7 @@ def test_a_reply_that_states_no_field_has_none(text):
 @pytest.mark.parametrize(
     "broken_off", ['{"Answer": 81, "Confidence": 0.', '{"Answer": 81, "Confidence": 0.7']
 )
-def test_a_number_that_the_reply_breaks_off_in_is_absent(broken_off):
+def test_a_number_at_which_the_reply_breaks_off_is_absent(broken_off):
     assert read_json_fields(broken_off, KEYS).fields == {"Answer": "81"}
 
 
@@ -175,7 +175,7 @@ scalars = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.in
 
 
 @given(st.fixed_dictionaries(dict.fromkeys(KEYS, scalars)))
-def test_what_json_writes_is_read_strictly(value):
+def test_output_of_json_is_read_strictly(value):
     expected = {
         key: str(item).lower() if isinstance(item, bool) else str(item) for key, item in value.items()
     }

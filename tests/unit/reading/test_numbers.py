@@ -1,4 +1,4 @@
-"""Numbers in text: every way of writing one, exact values, and what is no number."""
+"""Numbers in text: all notations, exact values, and texts that are no numbers."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -74,7 +74,7 @@ def found(text: str) -> list[str]:
         ("⑰", "17"),
     ],
 )
-def test_numeral_is_found_alone(text: str, expected: str) -> None:
+def test_a_single_numeral(text: str, expected: str) -> None:
     assert found(text) == [expected]
 
 
@@ -129,7 +129,7 @@ def test_numbers_in_running_text(text: str, expected: list[str]) -> None:
         ("minus five", "-5"),
     ],
 )
-def test_one_number_that_a_short_text_gives(text: str, expected: str) -> None:
+def test_the_number_that_a_short_text_states(text: str, expected: str) -> None:
     number = read_number(text)
     assert number is not None
     assert canonical(number.value) == expected
@@ -138,7 +138,7 @@ def test_one_number_that_a_short_text_gives(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     "text", ["x**2", "", "none", "x", "1/0", "9" * (MAX_DIGITS + 1), "1e300", "1e999999999", "10^10^10", "٪"]
 )
-def test_text_without_a_number_gives_none(text: str) -> None:
+def test_no_number(text: str) -> None:
     assert read_number(text) is None
 
 
@@ -171,7 +171,7 @@ def test_power_of_ten_scales(mantissa: int, exponent: int, form: str) -> None:
 
 
 @given(st.fractions().filter(lambda value: abs(value) < 10**100))
-def test_canonical_is_exact_where_the_expansion_ends_and_close_elsewhere(value: Fraction) -> None:
+def test_canonical_is_exact_if_the_expansion_is_finite_and_else_close(value: Fraction) -> None:
     written = Fraction(canonical(value))
     ends = 10**400 * value == int(10**400 * value)
 
@@ -214,7 +214,7 @@ def test_number_in_words_reads_as_itself(value: int, joint: str, capital: bool) 
 
 
 @pytest.mark.parametrize("text", ["", "someone", "often", "tense", "forty-something"])
-def test_words_that_hold_number_words_are_no_numbers(text: str) -> None:
+def test_words_that_contain_number_words_are_no_numbers(text: str) -> None:
     assert not list(find_number_words(text))
 
 
@@ -253,7 +253,7 @@ def test_words_after_a_number_belong_to_it(text: str, value: str) -> None:
         "one two three",
     ],
 )
-def test_number_words_that_make_no_number_together_are_several(text: str) -> None:
+def test_number_words_that_form_no_single_number_are_several(text: str) -> None:
     number = read_number(text)
 
     assert number is not None
@@ -279,5 +279,5 @@ def test_any_text_gives_finite_numbers_in_order(text: str) -> None:
 
 
 @pytest.mark.parametrize("start", ["", "1e", "10^", "1/"])
-def test_huge_numeral_costs_no_more_than_its_length(start: str) -> None:
+def test_huge_numerals_are_read_in_linear_time(start: str) -> None:
     assert all(number.value < 10**MAX_MAGNITUDE for number in find_numbers(start + "9" * 10**6))

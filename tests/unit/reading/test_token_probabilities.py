@@ -1,4 +1,4 @@
-"""Token probabilities of the answer: where the answer's token is, and which tokens write which option."""
+"""Token probabilities of the answer: the position of its token, and the tokens of each option."""
 
 import json
 import math
@@ -52,14 +52,14 @@ def test_spellings_of_one_option_are_added_up():
     assert probabilities == pytest.approx({"A": 0.65 / 0.8, "B": 0.0, "C": 0.15 / 0.8, "D": 0.0})
 
 
-def test_a_sampled_token_counts_though_it_is_no_alternative():
+def test_a_sampled_token_counts_even_if_it_is_no_alternative():
     reply = [Token("Answer: ", 0.0, {}), Token("D", math.log(0.1), {"A": math.log(0.3)})]
     assert option_probabilities(reply, letter_options(4)) == pytest.approx(
         {"A": 0.75, "B": 0, "C": 0, "D": 0.25}
     )
 
 
-def test_words_count_from_their_first_letters_on():
+def test_tokens_that_begin_a_word_count():
     mass = {" Tr": 0.4, " True": 0.1, " yes": 0.1, " Fal": 0.2, " No": 0.1, " Nope": 0.05, " Maybe": 0.05}
     probabilities = option_probabilities(tokens('"Answer":', " Tr", "ue", at=" Tr", mass=mass), YES_NO)
     assert probabilities == pytest.approx({"yes": 0.6 / 0.9, "no": 0.3 / 0.9})
@@ -93,7 +93,7 @@ def test_a_number_has_the_probability_of_all_its_tokens():
 
 
 @pytest.mark.parametrize("text", ["", "eighty", '{"Answer": "eighty"}'])
-def test_no_number_has_no_probability(text):
+def test_no_probability_without_a_number(text):
     assert math.isnan(number_probability([Token(text, -0.5, {})]))
 
 
@@ -107,7 +107,7 @@ IMPOSSIBLE = [5.0, 0.5, math.inf, math.nan]
 
 
 @pytest.mark.parametrize("logprob", IMPOSSIBLE)
-def test_an_impossible_log_probability_is_no_confidence(logprob):
+def test_an_impossible_log_probability_gives_no_confidence(logprob):
     as_written = [Token("Answer: ", 0.0, {}), Token("8", logprob, {"8": -0.5})]
     assert math.isnan(number_probability(as_written))
     for reply in (
@@ -118,7 +118,7 @@ def test_an_impossible_log_probability_is_no_confidence(logprob):
         assert f"{logprob:g}, which is impossible" in missing_reason(reply)
 
 
-def test_a_log_probability_of_a_little_more_than_0_is_0():
+def test_a_log_probability_slightly_above_0_is_0():
     assert number_probability([Token("Answer: ", 0.0, {}), Token("8", 1e-4, {})]) == 1.0
 
 
@@ -135,6 +135,6 @@ def test_a_token_that_is_listed_in_two_spellings_of_a_space_counts_once():
     assert option_probabilities(reply, letter_options(2)) == pytest.approx({"A": 0.5, "B": 0.5})
 
 
-def test_probabilities_that_are_known_need_no_reason():
+def test_known_probabilities_have_no_missing_reason():
     assert missing_reason([Token("A", -0.5, {"B": -math.inf})]) == ""
     assert "no token probabilities" in missing_reason([])

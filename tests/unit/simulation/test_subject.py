@@ -1,4 +1,4 @@
-"""The simulated subject has the accuracy, the type-2 ROC and the calibration that its parameters promise."""
+"""The simulated subject has the accuracy, the type-2 ROC curve and the calibration of its parameters."""
 
 import math
 from statistics import NormalDist
@@ -19,7 +19,7 @@ def decisions(subject: Subject, condition: str = "0-100") -> tuple[np.ndarray, n
 
 
 def within(observed: float, expected: float, n: int) -> bool:
-    """Whether a share lies within four standard errors of what is expected."""
+    """Return True if a proportion is within four standard errors of its expectation."""
     return abs(observed - expected) < 4 * math.sqrt(expected * (1 - expected) / n)
 
 
@@ -67,7 +67,7 @@ def test_type_2_rates_are_those_of_meta_d_prime(d_prime: float, meta: float, tau
     assert within(false_alarms.mean(), PHI(-meta / 2 - tau) / PHI(-meta / 2), false_alarms.size)
 
 
-def test_blind_confidence_varies_and_carries_nothing() -> None:
+def test_blind_confidence_varies_and_is_unrelated_to_correctness() -> None:
     correct, confidence = decisions(PROFILES["blind"])
     assert confidence.std() > 0.1
     assert stats.ks_2samp(confidence[correct], confidence[~correct]).pvalue > 1e-3
@@ -84,13 +84,13 @@ def test_ideal_confidence_is_calibrated() -> None:
             assert within(correct[chosen].mean(), confidence[chosen].mean(), chosen.sum())
 
 
-def test_bias_moves_confidence_and_not_accuracy() -> None:
+def test_bias_changes_confidence_and_not_accuracy() -> None:
     plain, high = decisions(Subject()), decisions(Subject(bias=1.0))
     assert (high[0] == plain[0]).all()
     assert (high[1] > plain[1]).all()
 
 
-def test_scale_gain_sharpens_the_named_condition_only() -> None:
+def test_scale_gain_changes_the_named_condition_only() -> None:
     subject = Subject(meta_d_prime=0.8, scale_gain={"0-20": 2.0})
     correct, sharp = decisions(subject, "0-20")
     _, dull = decisions(subject, "0-100")
@@ -108,7 +108,7 @@ def test_every_profile_states_probabilities(profile: str) -> None:
     assert 0 <= decision.confidence <= 1
 
 
-def test_unknown_profile_and_parameter_list_what_there_is() -> None:
+def test_errors_for_unknown_names_list_the_known_ones() -> None:
     with pytest.raises(ValueError, match="ideal, overconfident"):
         make_subject("clever")
     with pytest.raises(ValueError, match="meta_d_prime"):
@@ -132,7 +132,7 @@ def test_unknown_profile_and_parameter_list_what_there_is() -> None:
         ("scale_gain", {"0-20": "large"}, "a number for each condition"),
     ],
 )
-def test_a_parameter_that_no_subject_has_is_refused(parameter: str, value: object, said: str) -> None:
+def test_a_value_that_is_not_allowed_is_refused(parameter: str, value: object, said: str) -> None:
     with pytest.raises(ValueError, match=f"{parameter} must .*{said}"):
         make_subject("ideal", **{parameter: value})
 
@@ -147,13 +147,13 @@ def test_a_parameter_that_no_subject_has_is_refused(parameter: str, value: objec
         {"bias": 1e308, "noise": 1e300},
     ],
 )
-def test_subjects_as_extreme_as_can_be_state_probabilities(parameters: dict[str, object]) -> None:
+def test_extreme_subjects_state_probabilities(parameters: dict[str, object]) -> None:
     subject = make_subject("ideal", **parameters)
     stated = [subject.decide(f"q-{i}", "0-20", 0).confidence for i in range(200)]
     assert all(0.0 <= confidence <= 1.0 for confidence in stated)
 
 
-def test_the_strongest_observer_is_as_good_as_always_right() -> None:
+def test_the_most_sensitive_observer_is_always_right() -> None:
     correct, _ = decisions(make_subject("ideal", d_prime=10), "0-20")
     assert correct.all()
 

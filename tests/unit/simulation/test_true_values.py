@@ -1,4 +1,4 @@
-"""What a subject's measures are in the long run, by formulas; ``tests/validity`` has simulations of its replies."""
+"""Expected values of a subject's measures, by formulas. Simulations of its replies are in ``tests/validity``."""
 
 import math
 from collections.abc import Mapping
@@ -24,9 +24,7 @@ def true_values(study: str, subject: Subject, condition: str, task: str = "") ->
 
 
 @pytest.mark.parametrize(("d_prime", "meta"), [(1.5, 1.5), (1.5, 0.8), (0.8, 1.2)])
-def test_accuracy_meta_d_and_auroc_are_those_of_the_observer_that_was_put_in(
-    d_prime: float, meta: float
-) -> None:
+def test_accuracy_meta_d_and_auroc_equal_the_formulas(d_prime: float, meta: float) -> None:
     """The scale is fine enough for a thousandth of each. Evidence is normal, and positive."""
 
     def at_least(x: float, mean: float) -> float:
@@ -44,21 +42,21 @@ def test_accuracy_meta_d_and_auroc_are_those_of_the_observer_that_was_put_in(
     assert found["overconfidence"] == pytest.approx(0.0, abs=1e-3)
 
 
-def test_coverage_is_the_nominal_one_times_the_mass_perceived() -> None:
+def test_coverage_is_the_nominal_one_times_the_perceived_mass() -> None:
     for perception in (1.0, 0.65):
         found = true_values("fermieval", Subject(perception=perception, belief_sd=4.0), "p=0.9")
         assert found["coverage"] == pytest.approx(0.9 * perception, abs=0.003)
 
 
 @pytest.mark.parametrize("ratio", [0.7, 1.0, 1.5])
-def test_measures_of_log_probabilities_are_those_of_two_normals(ratio: float) -> None:
+def test_measures_of_log_probabilities_follow_from_two_normal_distributions(ratio: float) -> None:
     found = true_values("nlp_metad", Subject(meta_d_prime=1.2, evidence_ratio=ratio), "T=1")
     assert found["auroc2"] == pytest.approx(norm.cdf(1.2 / math.sqrt(1 + ratio**2)), abs=1e-3)
     assert found["d_a"] == pytest.approx(1.2 * math.sqrt(2 / (1 + ratio**2)), abs=0.01)
     assert found["z_roc_slope"] == pytest.approx(1 / ratio, abs=0.02)
 
 
-def test_who_knows_the_life_table_is_calibrated_and_scores_what_can_be_scored() -> None:
+def test_a_subject_that_knows_the_life_table_is_calibrated_and_has_the_best_score() -> None:
     for parameters, best in (({}, 0.5699), ({"window": "inclusive", "table": "None"}, 0.5977)):
         found = [
             STUDIES["lifeeval"].true_values(Subject(), f"radius={radius}", "lifeeval", parameters)
@@ -71,7 +69,7 @@ def test_who_knows_the_life_table_is_calibrated_and_scores_what_can_be_scored() 
 
 @pytest.mark.parametrize("study", ["scales", "riskeval", "lifeeval", "fermieval", "nlp_metad"])
 def test_a_mean_over_conditions_has_no_true_value(study: str) -> None:
-    """It depends on which of them were asked."""
+    """It would depend on the conditions that were asked."""
     with pytest.raises(ValueError, match=r"all|write radius=5"):
         true_values(study, Subject(), "all")
 
@@ -81,7 +79,7 @@ def test_a_mean_over_conditions_has_no_true_value(study: str) -> None:
 TYPICAL = PROFILES["overconfident"]
 
 
-def test_the_overconfident_subject_discretises_as_the_models_of_the_scales_paper() -> None:
+def test_the_overconfident_subject_discretises_like_the_models_of_the_scales_paper() -> None:
     """Three values make up over 78%, [0,20] is best, [60,100] compresses, round numbers outlast odd bounds."""
     found = {
         label: true_values("scales", TYPICAL, label) for label in ("0-20", "0-100", "60-100", "0-73", "3-38")
@@ -93,7 +91,7 @@ def test_the_overconfident_subject_discretises_as_the_models_of_the_scales_paper
     assert min(found[label]["round_share"] for label in ("0-73", "3-38")) > 0.8
 
 
-def test_its_confidence_rises_less_with_the_radius_than_its_score() -> None:
+def test_confidence_of_the_overconfident_subject_increases_less_with_the_radius_than_its_score() -> None:
     """LifeEval's figure 3 and its regression: overconfidence falls as the task gets easier."""
     found = [true_values("lifeeval", TYPICAL, f"radius={radius}") for radius in (1, 5, 10, 20)]
     for name in ("score", "confidence"):
@@ -105,13 +103,13 @@ def test_its_confidence_rises_less_with_the_radius_than_its_score() -> None:
     assert true_values("question_sets", TYPICAL, "boolq", "boolq")["overconfidence"] > 0.1
 
 
-def test_its_coverage_stagnates_while_what_is_asked_for_rises() -> None:
+def test_coverage_of_the_overconfident_subject_stagnates_as_the_level_increases() -> None:
     found = [true_values("fermieval", TYPICAL, f"p={level}")["coverage"] for level in (0.9, 0.95, 0.99)]
     assert min(found) > 0.55
     assert max(found) < 0.68
 
 
-def test_it_answers_whatever_the_penalty_and_its_utility_collapses() -> None:
+def test_a_subject_that_ignores_the_penalty_has_a_low_utility() -> None:
     found = [true_values("riskeval", TYPICAL, f"lambda={penalty}") for penalty in (0, 10, 100)]
     assert {its["abstention_rate"] for its in found} == {0.0}
     assert found[0]["policy_consistency"] > 0.99
@@ -122,7 +120,7 @@ def test_it_answers_whatever_the_penalty_and_its_utility_collapses() -> None:
     assert len({its["ece"] for its in found}) == 1
 
 
-def test_temperature_moves_its_log_probabilities_and_not_what_they_tell() -> None:
+def test_temperature_changes_log_probabilities_and_not_their_sensitivity() -> None:
     cold, warm = (true_values("nlp_metad", TYPICAL, f"T={t}") for t in (0.3, 1.0))
     assert cold["mean_logprob"] > warm["mean_logprob"] + 0.1
     for name in ("auroc2", "d_a", "meta_d_v1"):

@@ -23,13 +23,13 @@ def test_number_gold_is_the_result() -> None:
         assert question.gold == str(compute(question.text)) == question.metadata["result"]
 
 
-def test_choice_gold_points_at_the_result_and_options_differ() -> None:
+def test_choice_gold_is_the_letter_of_the_result_and_options_differ() -> None:
     for question in arithmetic(700, seed=3):
         assert question.options[question.gold] == str(compute(question.text))
         assert len(set(question.choices)) == 4
 
 
-def test_boolean_gold_says_whether_the_claim_holds() -> None:
+def test_boolean_gold_is_the_truth_of_the_claim() -> None:
     for question in arithmetic(700, seed=3, form="boolean"):
         claimed = int(PROBLEM.search(question.text)[4])
         assert question.gold == ("yes" if claimed == compute(question.text) else "no")
@@ -41,7 +41,7 @@ def test_gold_letters_are_balanced_within_each_level() -> None:
         assert set(golds.values()) == {40 // size}
 
 
-def test_rank_of_the_result_among_options_tells_nothing() -> None:
+def test_rank_of_the_result_among_options_is_uniform() -> None:
     n = 4_000
     ranks = Counter(sorted(map(int, q.choices)).index(int(q.metadata["result"])) for q in arithmetic(n))
     deviation = (n * 0.25 * 0.75) ** 0.5
@@ -55,14 +55,14 @@ def test_operands_grow_with_the_level() -> None:
     assert results["1"] < results["2"] < results["4"] < results["5"] < results["6"] < results["7"]
 
 
-def test_levels_take_turns_and_do_not_repeat_while_they_can() -> None:
+def test_levels_alternate_and_operands_do_not_repeat_unnecessarily() -> None:
     questions = arithmetic(len(LEVELS) * 700)
     assert set(Counter(q.level for q in questions).values()) == {700}
     easiest = [q.text for q in questions if q.level == "1"]
     assert len(set(easiest)) == 700  # of 90 x 8 problems
 
 
-def test_a_level_starts_afresh_when_it_is_exhausted() -> None:
+def test_operands_of_an_exhausted_level_repeat() -> None:
     easiest = [q.text for q in arithmetic(len(LEVELS) * 721) if q.level == "1"]
     assert len(easiest) == 721
     assert len(set(easiest)) == 720

@@ -26,7 +26,7 @@ def test_domain_of_most_words(question, domain):
     assert domain_of(question) == domain
 
 
-def test_every_entry_of_the_lexicon_is_of_one_domain():
+def test_every_entry_of_the_lexicon_has_one_domain():
     entries = [entry for words in LEXICON.values() for entry in words.split()]
     assert sorted(set(entries)) == sorted(entries)
     assert all(

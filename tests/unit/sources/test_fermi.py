@@ -1,4 +1,4 @@
-"""The Fermi archive: read as data, corrected, filtered with every exclusion counted, split by seed."""
+"""The Fermi archive: parsed, corrected, filtered with exclusions counted, and split by seed."""
 
 import csv
 import io
@@ -36,7 +36,7 @@ def test_examples_of_the_paper(archive: Archive, start: str, exponent: int) -> N
     assert question.gold == str(exponent)
 
 
-def test_every_item_is_kept_or_counted(archive: Archive) -> None:
+def test_every_item_is_used_or_counted_as_excluded(archive: Archive) -> None:
     assert len(archive.questions) + sum(archive.excluded.values()) == 4_008
     assert archive.excluded == {
         "unreadable_answer": 1,
@@ -61,7 +61,7 @@ def test_golds_are_integers_within_range(archive: Archive) -> None:
     assert all(q.kind == "number" for q in archive.questions)
 
 
-def test_no_text_is_left_twice_discarded_or_bare(archive: Archive) -> None:
+def test_no_duplicates_discarded_items_or_bare_numbers(archive: Archive) -> None:
     texts = Counter(" ".join(q.text.casefold().split()) for q in archive.questions)
     assert max(texts.values()) == 1
     assert not any("discard" in text for text in texts)
@@ -103,7 +103,7 @@ def test_split_has_500_each_and_depends_on_the_seed_only(mirror: Path) -> None:
     assert {q.id for q in load("fermi", split="test", seed=5)} != {q.id for q in test}
 
 
-def test_halves_take_turns(mirror: Path) -> None:
+def test_halves_alternate(mirror: Path) -> None:
     both = load("fermi", n=40)
     assert Counter(q.metadata["split"] for q in both) == {"calibration": 20, "test": 20}
     assert [q for q in both if q.metadata["split"] == "test"] == load("fermi", split="test")[:20]
@@ -118,13 +118,13 @@ def test_unknown_split_lists_the_splits(mirror: Path) -> None:
         load("fermi", split="train")
 
 
-def test_archive_may_lie_in_the_mirror(shared_data: Path, tmp_path: Path) -> None:
+def test_archive_in_the_mirror(shared_data: Path, tmp_path: Path) -> None:
     shutil.copytree(shared_data / "fermi", tmp_path / "fermi")
     assert load("fermi", n=5, mirror=tmp_path) == load("fermi", n=5, mirror=shared_data / "hub")
     assert find_source("fermi").state(tmp_path) == "mirror"
 
 
-def test_mirror_without_the_archive_says_how_to_add_it(tmp_path: Path) -> None:
+def test_error_for_a_mirror_without_the_archive_says_how_to_add_it(tmp_path: Path) -> None:
     (tmp_path / "hub").mkdir()
     with pytest.raises(SourceError, match="sources fetch fermi --into"):
         load("fermi", mirror=tmp_path / "hub")
@@ -145,13 +145,13 @@ def test_changed_archive_is_refused(shared_data: Path, tmp_path: Path) -> None:
         lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     )
 )
-def test_literals_are_read_as_data(value: object) -> None:
+def test_literals_are_parsed(value: object) -> None:
     script = f"data = {json.dumps(value)}\nwindow.location = 'elsewhere'"
     assert fermi._literal(script, "data") == value
 
 
 @pytest.mark.parametrize("script", ["", "data = alert(1)", "data = [1, alert(1)]", "data = " + "[" * 100_000])
-def test_what_is_no_literal_is_refused(script: str) -> None:
+def test_scripts_without_a_literal_are_refused(script: str) -> None:
     with pytest.raises(SourceError, match="'data'"):
         fermi._literal(script, "data")
 
@@ -182,7 +182,7 @@ def test_download_is_checked_and_cached(monkeypatch, shared_data: Path) -> None:
 
 
 @pytest.mark.usefixtures("_alone")
-def test_wrong_download_is_refused_and_not_kept(monkeypatch, tmp_path: Path) -> None:
+def test_wrong_download_is_refused_and_not_saved(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setattr("urllib.request.urlopen", lambda url, timeout: io.BytesIO(b"data = []"))
     with pytest.raises(SourceError, match="pinned SHA-256"):
         load("fermi")
@@ -201,7 +201,7 @@ def test_no_network_names_the_mirror_variable_and_the_command(monkeypatch) -> No
         find_source("fermi").verify(None)
 
 
-def test_no_network_advises_what_can_help_and_not_the_same_again(monkeypatch, tmp_path: Path) -> None:
+def test_error_without_a_network_gives_useful_advice(monkeypatch, tmp_path: Path) -> None:
     def unreachable(*_: object, **__: object) -> None:
         raise OSError("no route")
 
@@ -213,7 +213,7 @@ def test_no_network_advises_what_can_help_and_not_the_same_again(monkeypatch, tm
     assert "fetch fermi`" not in str(refused.value)
 
 
-def test_the_authors_split_is_their_list_with_their_golds(mirror: Path, shared_data: Path) -> None:
+def test_the_authors_split_has_their_questions_and_keys(mirror: Path, shared_data: Path) -> None:
     with (shared_data / "fermieval_split.csv").open() as file:
         listed = [row for row in csv.DictReader(file) if row["archive_position"]]
     halves = {"train": "calibration", "test": "test"}
@@ -229,13 +229,15 @@ def test_the_authors_split_is_their_list_with_their_golds(mirror: Path, shared_d
     assert load("fermi", split="authors", seed=1) != questions
 
 
-def test_the_authors_golds_are_those_of_the_corrected_archive(mirror: Path, archive: Archive) -> None:
+def test_the_authors_keys_equal_those_of_the_corrected_archive(mirror: Path, archive: Archive) -> None:
     golds = {q.id: (q.gold, q.text) for q in archive.questions}
     authors = [q for q in load("fermi", split="authors") if q.id in golds]
     assert len(authors) == 949
     assert all((q.gold, q.text) == golds[q.id] for q in authors)
 
 
-def test_what_is_not_in_the_archive_is_said(mirror: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_warning_counts_questions_missing_from_the_archive(
+    mirror: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     load("fermi", split="authors")
     assert "not asked: 9 of the calibration half, 9 of the test half" in caplog.text

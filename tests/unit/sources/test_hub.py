@@ -1,4 +1,4 @@
-"""Hub sources: mirror, cache and download; everything that can be wrong with them is said."""
+"""Hub sources: mirror, cache and download, and the errors of each."""
 
 import json
 import re
@@ -56,7 +56,7 @@ def test_mirror_is_read(toy_mirror) -> None:
     assert SOURCE.load(3, 0, toy_mirror(ROWS)) == questions[:3]
 
 
-def test_selected_rows_of_a_whole_split_are_asked_under_their_numbers(toy_mirror) -> None:
+def test_selected_rows_of_a_whole_split_have_their_row_numbers(toy_mirror) -> None:
     rows = [{"question": f"What is {i} + 1?", "answer": f"Easy.\n#### {i + 1}"} for i in range(10_000)]
     questions = HALVES.load(None, 0, toy_mirror(rows))
     assert len(questions) == len(HALVES.selection.numbers) == 1_000
@@ -105,7 +105,7 @@ def test_broken_json_names_the_line(toy_mirror) -> None:
 
 
 @pytest.mark.parametrize("name", ["test.jsonl", "test.parquet"])
-def test_binary_rubbish_is_refused(tmp_path: Path, name: str) -> None:
+def test_binary_files_are_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / "owner" / "toy" / "main" / name
     path.parent.mkdir(parents=True)
     path.write_bytes(b"\xff\xfe rubbish")
@@ -113,7 +113,7 @@ def test_binary_rubbish_is_refused(tmp_path: Path, name: str) -> None:
         SOURCE.load(None, 0, tmp_path)
 
 
-def test_sample_in_mirror_is_allowed_where_the_table_says_so(
+def test_sample_in_mirror_is_allowed_if_the_table_allows_it(
     toy_mirror, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert len(replace(SOURCE, sample_in_mirror=True).load(None, 0, toy_mirror(ROWS[:4]))) == 4
@@ -160,13 +160,13 @@ def test_first_load_downloads_the_pinned_commit_and_later_ones_do_not(monkeypatc
     assert "picture" not in next((tmp_path / "cache").rglob("test.jsonl")).read_text()
 
 
-def test_default_configuration_is_not_named_to_the_hub(monkeypatch) -> None:
+def test_default_configuration_is_not_passed_to_the_hub(monkeypatch) -> None:
     calls = downloads(monkeypatch, ROWS)
     replace(SOURCE, config="default").fetch()
     assert calls[0][0] == ("owner/toy", None)
 
 
-def test_fetched_mirror_serves_a_machine_without_internet(monkeypatch, tmp_path: Path) -> None:
+def test_fetched_mirror_works_without_internet(monkeypatch, tmp_path: Path) -> None:
     downloads(monkeypatch, ROWS)
     SOURCE.fetch(tmp_path / "stick")
     assert SOURCE.state(tmp_path / "stick") == "mirror"
@@ -174,7 +174,7 @@ def test_fetched_mirror_serves_a_machine_without_internet(monkeypatch, tmp_path:
     assert SOURCE.verify(tmp_path / "stick") == 5
 
 
-def test_wrong_download_is_refused_and_not_kept(monkeypatch, tmp_path: Path) -> None:
+def test_wrong_download_is_refused_and_not_saved(monkeypatch, tmp_path: Path) -> None:
     downloads(monkeypatch, ROWS[:3])
     with pytest.raises(SourceError, match="3 rows"):
         SOURCE.load(None, 0, None)
@@ -195,7 +195,7 @@ def test_verify_without_a_copy_says_how_to_get_one() -> None:
 
 
 @pytest.mark.parametrize("attempt", [lambda: SOURCE.load(None, 0, None), lambda: SOURCE.fetch()])
-def test_no_network_advises_what_can_help_and_not_the_same_again(monkeypatch, attempt) -> None:
+def test_error_without_a_network_gives_useful_advice(monkeypatch, attempt) -> None:
     monkeypatch.setattr(
         "datasets.load.load_dataset",
         lambda *args, **kwargs: (_ for _ in ()).throw(ConnectionError("no route")),
@@ -250,7 +250,7 @@ def test_unknown_source_suggests_and_lists() -> None:
         find_source("zzz")
 
 
-def test_unknown_option_lists_what_the_source_takes() -> None:
+def test_error_for_an_unknown_option_lists_the_options() -> None:
     with pytest.raises(SourceError, match="mmlu: unknown option splt; it takes none"):
         load("mmlu", splt="x")
     with pytest.raises(SourceError, match="fermi: unknown option seeds; it takes split"):
@@ -279,7 +279,7 @@ def test_every_revision_is_a_commit() -> None:
     assert all(len(revision) == 40 and set(revision) <= set("0123456789abcdef") for revision in revisions)
 
 
-def test_importing_and_loading_stay_light() -> None:
+def test_importing_and_loading_import_no_heavy_packages() -> None:
     probe = (
         "import sys; from confidence_tasks.sources import load; load('arithmetic'); load('lifeeval'); "
         "print({'numpy', 'pandas', 'datasets', 'pyarrow', 'huggingface_hub'} & set(sys.modules) or '[]')"

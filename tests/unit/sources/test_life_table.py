@@ -24,7 +24,7 @@ def test_shipped_table_is_complete() -> None:
     assert table.probabilities("female") is table.female
 
 
-def test_shipped_figures_are_those_of_the_publisher(shared_data: Path) -> None:
+def test_shipped_probabilities_equal_the_published_ones(shared_data: Path) -> None:
     published = (shared_data / "ssa_2022_qx.csv").read_bytes()
     assert hashlib.sha256(generated._SHIPPED.read_bytes()).digest() == hashlib.sha256(published).digest()
 

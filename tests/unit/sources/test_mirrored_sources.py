@@ -1,4 +1,4 @@
-"""The real data, from the local mirror: sizes, golds and samples are what they are known to be."""
+"""The real data from the local mirror: known sizes, keys and samples."""
 
 import hashlib
 import json
@@ -94,7 +94,7 @@ def test_gsm8k_golds_with_commas_and_signs(loaded, shared_data: Path) -> None:
     assert sorted(number.replace(",", "") for number in written) == sorted(golds)
 
 
-def test_truthfulqa_right_option_is_the_first_of_the_source_and_moves(loaded, shared_data: Path) -> None:
+def test_truthfulqa_right_option_is_first_in_the_source_and_shuffled(loaded, shared_data: Path) -> None:
     raw = (
         (shared_data / "hub/truthfulqa/truthful_qa/multiple_choice/validation.jsonl").read_text().split("\n")
     )
@@ -137,7 +137,7 @@ def test_exam_questions_have_their_passage_but_not_their_options(loaded) -> None
     assert {len(q.choices) for q in loaded["sat_en"]} == {4}
 
 
-def test_halueval_asks_the_papers_rows_under_the_papers_ids(loaded, shared_data: Path) -> None:
+def test_halueval_has_the_rows_and_ids_of_the_paper(loaded, shared_data: Path) -> None:
     rows = (shared_data / "halueval_ids.csv").read_text().split()[1:]
     assert {q.id for q in loaded["halueval"]} == {f"halueval-{row}_{kind}" for row in rows for kind in "rh"}
     raw = (shared_data / "hub/pminervini/HaluEval/qa/data.jsonl").read_text().split("\n")
@@ -169,7 +169,7 @@ def test_trivia_answers_have_their_aliases(loaded) -> None:
     assert "Onion" not in onion.aliases
 
 
-def test_seed_moves_options_and_order_but_not_the_question(mirror: Path) -> None:
+def test_seed_changes_order_and_options_but_not_the_question(mirror: Path) -> None:
     one = {q.id: q for q in load("sciq", seed=1)}
     two = {q.id: q for q in load("sciq", seed=2)}
     assert one.keys() == two.keys()

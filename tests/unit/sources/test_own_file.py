@@ -1,4 +1,4 @@
-"""Files of the user's own: every field, every mistake, and anything at all."""
+"""Files of the user: every field, every mistake, and any content."""
 
 import json
 from pathlib import Path
@@ -132,7 +132,7 @@ def test_repeated_questions_need_ids(tmp_path: Path) -> None:
     assert len(read_own_file(write(tmp_path, {**row, "id": "1"}, {**row, "id": "2"}))) == 2
 
 
-def test_made_up_ids_outlive_edits_elsewhere(tmp_path: Path) -> None:
+def test_default_ids_do_not_change_with_other_questions(tmp_path: Path) -> None:
     row = {"question": "Q?", "answer": "x"}
     (first,) = read_own_file(write(tmp_path, row))
     assert read_own_file(write(tmp_path, {**row, "question": "New?"}, "", row))[1] == first

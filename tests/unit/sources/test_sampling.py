@@ -1,4 +1,4 @@
-"""Seeded orders: stable, balanced, and the same whatever the order of the rows."""
+"""Seeded orders: stable, balanced, and independent of the order of the rows."""
 
 from collections import Counter
 

@@ -55,7 +55,7 @@ def test_failed_write_leaves_the_old_file_and_no_rubbish(monkeypatch, tmp_path: 
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_others_may_read_what_they_could_read_of_any_file(tmp_path: Path) -> None:
+def test_written_files_have_the_usual_permissions(tmp_path: Path) -> None:
     plain, whole = tmp_path / "plain", tmp_path / "whole"
     plain.write_bytes(b"")
     write_atomically(whole, b"")

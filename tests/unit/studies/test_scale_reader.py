@@ -7,7 +7,7 @@ from tests.unit.studies.awkward_scale_replies import CAPITALS, Awkward
 from tests.unit.studies.awkward_scale_replies_later import AWKWARD_REPLIES
 from tests.unit.studies.scale_rules import ARRANGEMENTS, REPORTS
 
-from confidence_tasks.reading.answers import FORMS
+from confidence_tasks.reading.answers import ANSWER_FORMS
 from confidence_tasks.reading.cleaning import CLEANING, VALUE_CLEANING
 from confidence_tasks.reading.fields import LAYOUTS
 from confidence_tasks.studies.scales.replies import ALL_SCALES, ELICITATIONS, TOP_K, Scale, scale_prompt
@@ -51,7 +51,9 @@ def test_awkward_list_is_long_and_covers_every_status() -> None:
 
 def test_every_rule_named_stands_in_a_table() -> None:
     tables = [CLEANING, VALUE_CLEANING, LAYOUTS]
-    tables += [table for forms in FORMS.values() for table in (forms.plain, forms.whole, forms.lenient)]
+    tables += [
+        table for forms in ANSWER_FORMS.values() for table in (forms.plain, forms.whole, forms.lenient)
+    ]
     known = {name for table in tables for name in table} | set(ARRANGEMENTS) | set(REPORTS)
     noted = {"box", "lead_in", "taken_back", "two_claims", "refusal"}
     used = {

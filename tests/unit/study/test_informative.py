@@ -1,4 +1,4 @@
-"""How many questions decide a measure: counted by hand, and the same however often they are asked."""
+"""Number of informative questions of a measure: counted by hand, and independent of repetitions."""
 
 import math
 
@@ -25,8 +25,8 @@ SCALES, SETS, RISK, FERMI = (
 )
 
 
-def deciding(measure: Measure, trials) -> float:
-    """Each trial asks a question of its own, where it does not say which."""
+def count_informative(measure: Measure, trials) -> float:
+    """Return the count. Without question ids, each trial has its own question."""
     assert measure.informative is not None
     own = np.array([f"q{i}" for i in range(len(next(iter(trials.values()))))], dtype=object)
     return measure.informative({"question_id": own, **trials}).count
@@ -41,26 +41,26 @@ def judged(*groups):
 
 
 @pytest.mark.parametrize(("name", "enough"), [("auroc", 5), ("brier", 5), ("overconfidence", 2)])
-def test_what_compares_right_with_wrong_is_decided_by_the_rarer(name, enough):
-    """So many of them count as the five that an interval needs."""
+def test_comparisons_of_right_and_wrong_count_the_rarer(name, enough):
+    """``enough`` questions count as the five that an interval needs."""
     trials = judged((90, 1.0, 0.9), (7, 0.0, 0.8), (50, NAN, 0.8), (50, 0.0, NAN))
-    assert deciding(SCALES[name], trials) == 7.0 * 5.0 / enough
+    assert count_informative(SCALES[name], trials) == 7.0 * 5.0 / enough
 
 
-def test_differences_of_a_calibration_error_need_right_and_wrong_answers():
+def test_calibration_errors_need_right_and_wrong_answers():
     for name in ("ece", "ece_15", "ece_20", "ece_mass"):
-        assert deciding(SCALES[name], judged((500, 1.0, 0.9), (3, 0.0, 0.9))) == 3.0, name
+        assert count_informative(SCALES[name], judged((500, 1.0, 0.9), (3, 0.0, 0.9))) == 3.0, name
 
 
 def test_meta_information_needs_confidence_that_varies():
-    assert deciding(SCALES["meta_information"], judged((50, 1.0, 0.9), (50, 0.0, 0.9))) == 0.0
-    assert deciding(SCALES["meta_information"], judged((30, 1.0, 0.9), (10, 1.0, 0.6), (10, 0.0, 0.9))) == (
-        pytest.approx(2.0)
-    )
-    assert deciding(SCALES["meta_information"], judged((3, 1.0, NAN))) == 0.0
+    assert count_informative(SCALES["meta_information"], judged((50, 1.0, 0.9), (50, 0.0, 0.9))) == 0.0
+    assert count_informative(
+        SCALES["meta_information"], judged((30, 1.0, 0.9), (10, 1.0, 0.6), (10, 0.0, 0.9))
+    ) == (pytest.approx(2.0))
+    assert count_informative(SCALES["meta_information"], judged((3, 1.0, NAN))) == 0.0
 
 
-def test_stated_answers_and_token_probabilities_have_their_own():
+def test_stated_and_token_measures_count_separately():
     nothing = np.full(9, NAN)
     trials = {
         "answer_correct": np.array([1.0] * 6 + [0.0] * 3),
@@ -68,8 +68,8 @@ def test_stated_answers_and_token_probabilities_have_their_own():
         "token_correct": nothing,
         "token_confidence": nothing,
     }
-    assert deciding(SETS["auroc"], trials) == 3.0
-    assert deciding(SETS["token_overconfidence"], trials) == 0.0
+    assert count_informative(SETS["auroc"], trials) == 3.0
+    assert count_informative(SETS["token_overconfidence"], trials) == 0.0
 
 
 def risky(penalty, *groups):
@@ -87,21 +87,21 @@ def risky(penalty, *groups):
     }
 
 
-def test_what_is_of_answers_given_is_decided_by_the_rarer_of_right_and_wrong_ones():
+def test_measures_of_given_answers_count_the_rarer_of_right_and_wrong_ones():
     trials = risky(20, (60, 1.0, 1.0, 0.9), (6, 1.0, 0.0, 0.9), (4, 0.0, 1.0, 0.99), (1, 0.0, 0.0, 0.99))
     for name in ("auarc", "brier", "ece"):
-        assert deciding(RISK[name], trials) == 6.0, name
+        assert count_informative(RISK[name], trials) == 6.0, name
     for name in (
         "regret",
         "normalized_regret",
         "normalized_scaffold_gain",
     ):  # all of them are not as it would
-        assert deciding(RISK[name], trials) == 71.0, name
+        assert count_informative(RISK[name], trials) == 71.0, name
 
 
-def test_a_threshold_is_decided_where_answers_and_abstentions_meet():
+def test_thresholds_count_where_answers_and_abstentions_overlap():
     apart = risky(1, (30, 1.0, 1.0, 0.8), (30, 0.0, 1.0, 0.4))
-    assert deciding(RISK["implied_threshold"], apart) == 0.0
+    assert count_informative(RISK["implied_threshold"], apart) == 0.0
     overlapping = risky(
         1,
         (30, 1.0, 1.0, 0.8),
@@ -110,8 +110,8 @@ def test_a_threshold_is_decided_where_answers_and_abstentions_meet():
         (30, 0.0, 1.0, 0.4),
         (9, NAN, 1.0, 0.5),
     )
-    assert deciding(RISK["threshold_excess"], overlapping) == 4.0
-    assert deciding(RISK["threshold_excess"], risky(1, (9, 1.0, 1.0, 0.8))) == 0.0
+    assert count_informative(RISK["threshold_excess"], overlapping) == 4.0
+    assert count_informative(RISK["threshold_excess"], risky(1, (9, 1.0, 1.0, 0.8))) == 0.0
 
 
 def stated(n_held, n_missed, split):
@@ -127,13 +127,13 @@ def stated(n_held, n_missed, split):
     }
 
 
-def test_a_winkler_score_is_decided_by_misses_of_its_half():
+def test_winkler_scores_count_the_misses_of_their_half():
     test, other = stated(80, 4, "test"), stated(80, 40, "calibration")
     both = {name: np.concatenate([test[name], other[name]]) for name in test}
-    assert deciding(FERMI["winkler"], both) == 5.0
-    assert deciding(FERMI["winkler_calibration"], both) == 50.0
-    assert deciding(FERMI["conformal_winkler"], both) == 0.0  # moved out to 9, nothing is missed
-    assert deciding(FERMI["conformal_jackknife_winkler"], stated(80, 2, "test")) == 2.5
+    assert count_informative(FERMI["winkler"], both) == 5.0
+    assert count_informative(FERMI["winkler_calibration"], both) == 50.0
+    assert count_informative(FERMI["conformal_winkler"], both) == 0.0  # moved out to 9, nothing is missed
+    assert count_informative(FERMI["conformal_jackknife_winkler"], stated(80, 2, "test")) == 2.5
 
 
 draws = st.integers(0, 2**32 - 1)
@@ -150,25 +150,27 @@ def test_a_question_counts_once_however_often_it_is_asked(seed, n, times):
     for table in (SCALES, RISK):
         for name, measure in table.items():
             if measure.informative is not None:
-                assert deciding(measure, repeated) == pytest.approx(deciding(measure, risk)), name
+                assert count_informative(measure, repeated) == pytest.approx(
+                    count_informative(measure, risk)
+                ), name
 
 
-def test_a_question_that_is_right_and_wrong_counts_as_either():
+def test_a_question_that_is_right_and_wrong_counts_in_both_sets():
     trials = judged((3, 1.0, 0.9), (3, 0.0, 0.9)) | {"question_id": np.array(["a", "b", "c"] * 2)}
-    assert deciding(SCALES["auroc"], trials) == 3.0
+    assert count_informative(SCALES["auroc"], trials) == 3.0
 
 
-def test_nothing_decides_what_has_no_trials():
+def test_no_trials_count_zero():
     nothing = {name: column[:0] for name, column in risky(3, (1, 1.0, 1.0, 0.5)).items()}
     for table in (SCALES, RISK):
         for name, measure in table.items():
             if measure.informative is not None:
-                assert deciding(measure, nothing) == 0.0, name
+                assert count_informative(measure, nothing) == 0.0, name
 
 
 @pytest.mark.parametrize("table", [SCALES, SETS, RISK, FERMI])
-def test_what_rests_on_normal_theory_says_what_decides_it(table):
-    """Of the measures with Student's interval, on whatever scale, only means of all trials are left without a count."""
+def test_measures_with_student_intervals_have_informative_questions(table):
+    """Only means of all trials need no count."""
     for measure in table.values():
         if measure.interval in ("transformed", "student") and not measure.is_mean:
             assert measure.informative is not None, measure.name

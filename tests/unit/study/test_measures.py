@@ -1,4 +1,4 @@
-"""The engine behind every metric: columns, cells, pooling, missing values and weights."""
+"""Computation of metrics: columns, cells, pooling, missing values and weights."""
 
 import math
 
@@ -46,7 +46,7 @@ def test_no_trials_give_every_key_as_nan() -> None:
     assert all(math.isnan(value) for value in found.values())
 
 
-def test_conditions_are_kept_apart() -> None:
+def test_conditions_are_computed_separately() -> None:
     found = summarise([trial("0-5"), trial("0-20", correct=0.0)], (ACCURACY,), ("0-5", "0-20"))
     assert found == {"accuracy/0-5": 1.0, "accuracy/0-20": 0.0}
 
@@ -83,13 +83,13 @@ def test_missing_answers_may_count_as_wrong() -> None:
     assert found == {"accuracy/0-20": 3 / 4, "accuracy_of_all/0-20": 3 / 7}
 
 
-def test_a_measure_takes_only_the_trials_that_have_all_it_needs() -> None:
+def test_incomplete_trials_are_left_out() -> None:
     table = columns([trial(confidence=0.8), trial(confidence=NAN), trial(correct=NAN)])
     overconfidence = statistic_of("overconfidence", "correct", "confidence")
     assert overconfidence(table, None) == pytest.approx(-0.2)
 
 
-def test_weights_give_one_value_a_resample_equal_to_repetition() -> None:
+def test_weights_equal_repeated_trials() -> None:
     trials = [trial(confidence=0.9), trial(confidence=0.2, correct=0.0), trial(confidence=NAN)]
     weights = np.array([[1.0, 1.0, 1.0], [3.0, 1.0, 5.0]])
     repeated = columns(trials[:1] * 3 + trials[1:2] + trials[2:] * 5)
@@ -98,13 +98,13 @@ def test_weights_give_one_value_a_resample_equal_to_repetition() -> None:
         assert values == pytest.approx([compute(columns(trials), None), compute(repeated, None)])
 
 
-def test_a_share_of_nothing_is_nan() -> None:
+def test_proportion_of_no_trials_is_nan() -> None:
     nothing = proportion_of(lambda trials: trials["correct"])
     assert math.isnan(nothing(columns([trial(correct=NAN)]), None))
     assert np.isnan(nothing(columns([trial()]), np.zeros((2, 1)))).all()
 
 
-def test_measures_say_what_they_are() -> None:
+def test_measures_have_unique_names_and_descriptions() -> None:
     from confidence_tasks.studies.scales.trials import MEASURES
 
     assert len({measure.name for measure in MEASURES}) == len(MEASURES)

@@ -1,4 +1,4 @@
-"""Posterior distributions of measures that depend on how often each of a few outcomes occurs."""
+"""Posterior distributions of measures of trials with a few possible outcomes."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ SETTINGS = Settings(n_resamples=20_000)
 
 
 def trials(*groups, **columns):
-    """So many trials of each pair of columns' values, a question each."""
+    """Make trials: for each group a number, and the values of the columns. Each trial has its own question."""
     n = sum(count for count, *_ in groups)
     names = list(columns)
     made = {
@@ -52,7 +52,7 @@ ACCURACY = Measure(
 
 
 @pytest.mark.parametrize("right", [0, 3, 50, 100])
-def test_of_a_share_it_is_the_beta_distribution_of_jeffreys(right):
+def test_posterior_of_a_proportion_is_the_jeffreys_beta_distribution(right):
     found = interval(judged((right, 1.0, 0.9), (100 - right, 0.0, 0.9)), ACCURACY)
     exact = stats.beta.ppf([0.025, 0.975], right + 0.5, 100 - right + 0.5)
     assert (found.low, found.high) == pytest.approx(tuple(exact), abs=0.004)
@@ -61,7 +61,7 @@ def test_of_a_share_it_is_the_beta_distribution_of_jeffreys(right):
 
 @pytest.mark.parametrize("name", ["mratio", "meta_d"])
 @pytest.mark.parametrize("table", [(60, 0, 20, 20), (120, 40, 30, 10), (90, 1, 9, 0)])
-def test_m_ratio_is_that_of_dirichlet_cells(name, table):
+def test_posterior_of_m_ratio_equals_that_of_dirichlet_cells(name, table):
     """Cells drawn independently of the package's weights: gamma variates of each count and three quarters."""
     right_low, right_high, wrong_low, wrong_high = table
     columns = judged(
@@ -78,7 +78,7 @@ def test_m_ratio_is_that_of_dirichlet_cells(name, table):
 
 
 @pytest.mark.parametrize("penalty", [0.5, 20.0])
-def test_utility_is_the_mean_of_what_outcomes_earn(penalty):
+def test_posterior_of_utility_equals_that_of_dirichlet_outcomes(penalty):
     columns = trials(
         (30, 1.0, 1.0, 0.99),
         (2, 1.0, 0.0, 0.99),
@@ -99,8 +99,8 @@ def test_utility_is_the_mean_of_what_outcomes_earn(penalty):
             assert (found.low, found.high) == pytest.approx(tuple(exact / (1.0 + penalty)), abs=0.02)
 
 
-def test_recalibrated_utility_is_that_of_recalibrated_confidence():
-    """Of confidence that needs no recalibration the same as the scaffold's, whose outcomes are as many."""
+def test_utility_of_calibrated_confidence_does_not_change_by_recalibration():
+    """It equals that of the scaffold, which has the same number of outcomes."""
     columns = trials(
         (90, 1.0, 1.0, 0.9), (10, 1.0, 0.0, 0.9), answered=None, outcome=None, confidence=None
     ) | {"penalty": np.full(100, 1.0), "available": np.ones(100)}
@@ -114,7 +114,7 @@ def test_recalibrated_utility_is_that_of_recalibrated_confidence():
 
 
 def test_a_question_asked_twice_counts_once():
-    """Two trials of every question tell no more than one."""
+    """Two trials of every question give the same interval as one."""
     once = judged((20, 1.0, 0.9), (10, 0.0, 0.9))
     twice = {name: np.concatenate([column, column]) for name, column in once.items()}
     first, second = interval(once, ACCURACY), interval(twice, ACCURACY)
@@ -122,7 +122,7 @@ def test_a_question_asked_twice_counts_once():
 
 
 def test_differences_are_paired_by_question():
-    """Of two conditions under which every question has the same answer nothing differs but the prior."""
+    """If every question has the same answer under two conditions, only the prior contributes to the interval."""
     one = judged((200, 1.0, 0.9), (100, 0.0, 0.9))
     other = one | {"condition": np.full(300, "d", dtype=object)}
     columns = {name: np.concatenate([column, other[name]]) for name, column in one.items()}

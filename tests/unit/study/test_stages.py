@@ -1,4 +1,4 @@
-"""How calls of the stages are cached."""
+"""Caching of model calls."""
 
 import pytest
 from inspect_ai.model import CachePolicy, get_model
@@ -6,14 +6,14 @@ from inspect_ai.model import CachePolicy, get_model
 from confidence_tasks.harness.inspect.model_calls import RoleError, call_cache, missing_roles
 
 
-def test_replies_are_kept_for_ever_and_apart_by_model_arguments() -> None:
+def test_cached_replies_do_not_expire_and_depend_on_model_arguments() -> None:
     first, second = (get_model("mockllm/model", temperature_of_mind=value, memoize=False) for value in (1, 2))
     policies = [call_cache(model, per_epoch=True) for model in (first, second, first)]
     assert all(isinstance(policy, CachePolicy) and policy.expiry is None for policy in policies)
     assert policies[0] == policies[2] != policies[1]
 
 
-def test_roles_reply_alike_in_every_epoch_and_the_model_under_test_does_not() -> None:
+def test_the_cache_is_per_epoch_only_for_the_model_under_test() -> None:
     model = get_model("mockllm/model")
     assert call_cache(model, per_epoch=True).per_epoch
     assert not call_cache(model, per_epoch=False).per_epoch

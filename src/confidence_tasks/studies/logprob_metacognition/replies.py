@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confidence_tasks.reading.answers import FORMS, is_refusal, read_answer
+from confidence_tasks.reading.answers import ANSWER_FORMS, is_refusal, read_answer
 from confidence_tasks.reading.cleaning import strip_thoughts, trim_span, truncate_reply
 from confidence_tasks.simulation.reply import Reply, StageRequest, answer, call_temperature, subject_seed
 from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
@@ -281,7 +281,7 @@ def read_short_answer(reply: str, kind: Kind = "text") -> ShortAnswer:
     if is_refusal(reply[begin:end]):
         return ShortAnswer("", 0, 0, "refused")
     whole_line = _trim(reply, begin, end, " \t\r")
-    for lead in (LABEL, FORMS["text"].lead_in):
+    for lead in (LABEL, ANSWER_FORMS["text"].lead_in):
         if match := lead.match(reply, begin, end):
             begin = match.end()
     if kind == "text" and (match := _EXPLANATION.search(reply, begin, end)):
