@@ -1,4 +1,4 @@
-"""Intervals stated for a number: coverage, width, Winkler score, conformal adjustment."""
+"""Stated intervals for a number: coverage, width, Winkler score, conformal adjustment."""
 
 from confidence_tasks.statistics.intervals.conformal import (
     ConformalAdjustment,

@@ -1,4 +1,4 @@
-"""Conformal adjustment: intervals moved by as much as calibration questions call for, with guaranteed coverage."""
+"""Conformal adjustment: stated intervals are adjusted on calibration questions, with a coverage guarantee."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import FloatArray, IntArray, as_vector, same_length
+from confidence_tasks.statistics.core import FloatArray, IntArray, as_vector
 from confidence_tasks.statistics.inference.weights import first_beyond
-from confidence_tasks.statistics.intervals.scores import as_decimal, ordered_ends, rank
+from confidence_tasks.statistics.intervals.scores import as_decimal, as_intervals, ordered_ends, rank
 
 Ends: TypeAlias = tuple[FloatArray, FloatArray]
-"""Lower and upper ends of some intervals."""
+"""Lower and upper ends of intervals."""
 
 Intervals: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
-"""Truth, lower and upper ends of some questions."""
+"""True values, and lower and upper ends of the intervals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +26,17 @@ class ConformalAdjustment:
     Attributes
     ----------
     below, above : float
-        How far down the lower end and how far up the upper end move; below 0 they move inwards. In the units of the
-        ends, or in widths if normalized. Infinite when the rank exceeds n: no finite interval is guaranteed.
+        Distance by which the lower end moves down and the upper end moves up; negative values move the ends inwards. In
+        the units of the ends, or in widths if normalized. Infinite if ``rank`` exceeds n, as no finite distance has the
+        guarantee.
     rank : int
-        Which of the scores, in ascending order from 1, was taken.
+        Rank of the selected score, counted from 1 in ascending order.
     n : int
         Number of calibration questions.
     nominal : float
-        Coverage that is guaranteed.
+        Guaranteed coverage.
     width_floor : float or None
-        The least width by which scores were divided; None when they were not normalized.
+        Lower bound of the width by which scores are divided; None if scores are not normalized.
     """
 
     below: float
@@ -47,14 +48,14 @@ class ConformalAdjustment:
 
     @property
     def finite(self) -> bool:
-        """Whether there were enough calibration questions for this coverage."""
+        """True if there are enough calibration questions for the nominal coverage."""
         return self.rank <= self.n
 
     def apply(self, lower: ArrayLike, upper: ArrayLike) -> Ends:
-        """Adjust the ends (m,) of new questions' intervals; where they would cross, both are where they meet."""
-        low, high = _ends(lower, upper)
+        """Adjust the ends (m,) of new intervals; ends that would cross are set to their midpoint."""
+        low, high = ordered_ends(as_vector(lower, "lower"), as_vector(upper, "upper"))
         scale = _scale(low, high, self.width_floor)
-        return _moved(low, high, self.below * scale, self.above * scale)
+        return _move_ends(low, high, self.below * scale, self.above * scale)
 
 
 def fit_conformal(
@@ -67,35 +68,38 @@ def fit_conformal(
     normalized: bool = False,
     width_floor: float = 1.0,
 ) -> ConformalAdjustment:
-    """Fit the adjustment under which new intervals hold the truth with a guaranteed probability.
+    """Fit a conformal adjustment, after which new intervals contain the truth with a guaranteed probability.
+
+    The score of a calibration question is the distance by which the truth lies outside its interval, negative if it
+    lies inside. Both ends are moved by the score whose rank guarantees the nominal coverage.
 
     Parameters
     ----------
     truth : array_like, shape (n,)
         True values of the calibration questions.
     lower, upper : array_like, shape (n,)
-        Ends that the model stated for them, lower <= upper.
+        Ends of the intervals that the model stated, lower <= upper.
     nominal : float
         Coverage to be guaranteed, 1 - alpha, in (0, 1).
     asymmetric : bool, default False
-        Move each end by its own score, each missed with probability alpha/2 at most. Wider on average, but the
-        guarantee holds for either side.
+        If True, the two ends have separate scores, and each is missed with probability at most alpha/2. Intervals are
+        wider on average, but the guarantee holds for each side.
     normalized : bool, default False
-        Divide scores by the width of their interval, so that wide intervals move more.
+        If True, divide scores by the width of the interval, so that wide intervals move by more.
     width_floor : float, default 1
-        Least width to divide by, above 0, as intervals may be single points; the default is one order of magnitude
-        where the ends are exponents.
+        Lower bound of the width by which scores are divided, above 0, as intervals may be single points. The default is
+        one order of magnitude if the ends are exponents.
 
     Returns
     -------
     ConformalAdjustment
-        Infinite when there are too few questions; see its ``finite``.
+        Infinite if there are too few questions; see ``finite``.
 
     Notes
     -----
-    If calibration and new questions are exchangeable, coverage is at least 1 - alpha on average over calibration sets,
-    and at most 1/(n + 1) more when scores do not tie. For a single calibration set it is then a draw from
-    Beta(k, n + 1 - k).
+    If calibration questions and new questions are exchangeable, the coverage averaged over calibration sets is at least
+    1 - alpha. Without ties among scores it is at most 1 - alpha + 1/(n + 1), and the coverage given a calibration set
+    has the distribution Beta(k, n + 1 - k), where k is ``rank``.
 
     References
     ----------
@@ -111,24 +115,26 @@ def fit_conformal(
     if not (width_floor > 0.0 and np.isfinite(width_floor)):
         raise ValueError(f"width_floor must be above 0, got {width_floor}")
     floor = width_floor if normalized else None
-    known = _intervals(truth, lower, upper)
-    once = np.ones((1, len(known[0])))
-    k = _ranks(once, 1, nominal, asymmetric)
-    below, above = (float(_kth(side, once, k)[0]) for side in _scores(known, floor, asymmetric))
+    known = _finite_intervals(truth, lower, upper)
+    weights = np.ones((1, len(known[0])))
+    k = _ranks(weights, 1, nominal, asymmetric)
+    below, above = (
+        float(_kth_smallest(scores, weights, k)[0]) for scores in _scores(known, floor, asymmetric)
+    )
     return ConformalAdjustment(below, above, int(k[0]), len(known[0]), nominal, floor)
 
 
 def jackknife_conformal(truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, nominal: float) -> Ends:
-    """Adjust the interval of each question by what all other questions call for: the jackknife+ without a model.
+    """Adjust the interval of each question by all other questions: the jackknife+ without a fitted model.
 
-    It spares the calibration set. Arguments are those of :func:`fit_conformal`. The adjusted ends, two arrays (n,), are
-    infinite where n - 1 questions are too few. Where moving inwards would cross them, both are where they would meet.
+    No separate calibration set is needed. Arguments are those of :func:`fit_conformal`. The adjusted ends, two arrays
+    (n,), are infinite if n - 1 questions are too few. Ends that would cross are set to their midpoint.
 
     Notes
     -----
-    The chance that the next question's interval, adjusted by these n, holds the truth is 1 - alpha or more. The share
-    of these n that hold it is no evidence of that: without ties it is k / n for every sample, k being the rank among
-    n - 1. What can be compared is their width and their Winkler score.
+    If the interval of a new question is adjusted by these n questions, its coverage is at least 1 - alpha. The
+    proportion of these n intervals that contain the truth is not an estimate of this coverage: without ties it is k / n
+    for every sample, where k is the rank among n - 1 scores. Widths and Winkler scores can be compared.
 
     References
     ----------
@@ -139,8 +145,8 @@ def jackknife_conformal(truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, no
     >>> jackknife_conformal([13, 6, 11, 3], [12, 6, 8, 5], [15, 6, 10, 9], 0.5)
     (array([11.,  5.,  8.,  5.]), array([16.,  7., 10.,  9.]))
     """
-    known = _intervals(truth, lower, upper)
-    (ends,), _ = refit_jackknife(known, nominal, np.ones((1, len(known[0]))))
+    intervals = _finite_intervals(truth, lower, upper)
+    (ends,), _ = refit_jackknife(intervals, nominal, np.ones((1, len(intervals[0]))))
     return ends
 
 
@@ -155,45 +161,55 @@ def refit_conformal(
 ) -> tuple[list[Ends], IntArray]:
     """Fit an adjustment for each row of weights of the calibration questions, and apply it to new intervals.
 
-    ``known`` are truth, lower and upper ends (n,), ``new`` lower and upper ends (m,), ``weights`` (R, n) whole numbers;
-    the rest is as in :func:`fit_conformal`. Returns the new intervals by each adjustment that occurs, and which of
-    these each row calls for.
+    Parameters
+    ----------
+    known : tuple of ndarray, shape (n,)
+        Truth, lower and upper ends of the calibration questions.
+    new : tuple of ndarray, shape (m,)
+        Lower and upper ends of the new questions.
+    weights : ndarray, shape (R, n)
+        Whole numbers.
+    nominal, asymmetric, normalized
+        As in :func:`fit_conformal`.
+
+    Returns
+    -------
+    ends : list of tuple of ndarray, shape (m,)
+        The new intervals under each distinct adjustment.
+    index : ndarray of int, shape (R,)
+        Index into ``ends`` for each row of weights.
     """
-    plain = fit_conformal(*known, nominal, asymmetric=asymmetric, normalized=normalized)
+    adjustment = fit_conformal(*known, nominal, asymmetric=asymmetric, normalized=normalized)
     k = _ranks(weights, 1, nominal, asymmetric)
-    below, above = (_kth(side, weights, k) for side in _scores(known, plain.width_floor, asymmetric))
-    moves, which = _distinct(below, above)
-    return [replace(plain, below=down, above=up).apply(*new) for down, up in moves], which
+    below, above = (
+        _kth_smallest(scores, weights, k) for scores in _scores(known, adjustment.width_floor, asymmetric)
+    )
+    pairs, index = _distinct_pairs(below, above)
+    return [replace(adjustment, below=down, above=up).apply(*new) for down, up in pairs], index
 
 
-def refit_jackknife(asked: Intervals, nominal: float, weights: FloatArray) -> tuple[list[Ends], IntArray]:
-    """Adjust the interval of each question by the others, for each row of weights of the questions.
+def refit_jackknife(intervals: Intervals, nominal: float, weights: FloatArray) -> tuple[list[Ends], IntArray]:
+    """Adjust the interval of each question by the other questions, for each row of weights.
 
-    ``asked`` are truth, lower and upper end of the questions; the rest is as in :func:`refit_conformal`.
+    ``intervals`` are truth, lower and upper ends (n,); ``weights`` and the result are as in :func:`refit_conformal`.
     """
-    scores, _ = _scores(asked, None, False)
+    scores, _ = _scores(intervals, None, False)
     k = _ranks(weights, 0, nominal)
-    following = _kth(scores, weights, k + 1)
-    moves, which = _distinct(np.where(np.isfinite(following), _kth(scores, weights, k), np.inf), following)
-    # Without a score that is among the k smallest, the next one takes the k-th place.
-    shifts = [np.where(scores <= kth, after, kth) for kth, after in moves]
-    return [_moved(*asked[1:], shift, shift) for shift in shifts], which
+    next_score = _kth_smallest(scores, weights, k + 1)
+    kth_score = np.where(np.isfinite(next_score), _kth_smallest(scores, weights, k), np.inf)
+    pairs, index = _distinct_pairs(kth_score, next_score)
+    # If the left-out score is among the k smallest, the k-th smallest of the others is the next one.
+    shifts = [np.where(scores <= kth, following, kth) for kth, following in pairs]
+    return [_move_ends(*intervals[1:], shift, shift) for shift in shifts], index
 
 
-def _intervals(truth: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Intervals:
-    y, (low, high) = as_vector(truth, "truth"), _ends(lower, upper)
-    same_length(truth=y, lower=low)
-    return y, low, high
+def _finite_intervals(truth: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Intervals:
+    return as_intervals(truth, as_vector(lower, "lower"), as_vector(upper, "upper"))
 
 
-def _ends(lower: ArrayLike, upper: ArrayLike) -> Ends:
-    """Return the finite ends of intervals; ValueError where a lower end exceeds its upper end."""
-    return ordered_ends(as_vector(lower, "lower"), as_vector(upper, "upper"))
-
-
-def _scores(known: Intervals, width_floor: float | None, asymmetric: bool) -> Ends:
-    """Return how far the truth lies beyond either end, or beyond either of the two, in the scale of the scores."""
-    truth, lower, upper = known
+def _scores(intervals: Intervals, width_floor: float | None, asymmetric: bool) -> Ends:
+    """Return the scores for the lower and the upper end, which are equal unless ``asymmetric``."""
+    truth, lower, upper = intervals
     scale = _scale(lower, upper, width_floor)
     below, above = (lower - truth) / scale, (truth - upper) / scale
     return (below, above) if asymmetric else (np.maximum(below, above),) * 2
@@ -204,31 +220,31 @@ def _scale(lower: FloatArray, upper: FloatArray, width_floor: float | None) -> F
     return np.ones(len(lower)) if width_floor is None else np.maximum(upper - lower, width_floor)
 
 
-def _moved(lower: FloatArray, upper: FloatArray, down: FloatArray, up: FloatArray) -> Ends:
-    """Move both ends outwards; ends that would cross meet in the middle."""
+def _move_ends(lower: FloatArray, upper: FloatArray, down: FloatArray, up: FloatArray) -> Ends:
+    """Move both ends outwards; ends that would cross are set to their midpoint."""
     low, high = lower - down, upper + up
     crossed = low > high
     middle = np.where(crossed, low, 0.0) / 2.0 + np.where(crossed, high, 0.0) / 2.0
     return np.where(crossed, middle, low), np.where(crossed, middle, high)
 
 
-def _ranks(weights: FloatArray, new: int, nominal: float, asymmetric: bool = False) -> IntArray:
-    """Return which score is taken for each row, of each side by itself if ``asymmetric``."""
-    asked = as_decimal(nominal, "nominal")
-    asked = (1 + asked) / 2 if asymmetric else asked
-    totals, which = np.unique(weights.sum(axis=1), return_inverse=True)
-    return np.array([rank(asked, int(total) + new) for total in totals], dtype=np.int64)[which]
+def _ranks(weights: FloatArray, n_new: int, nominal: float, asymmetric: bool = False) -> IntArray:
+    """Return the rank of the score to select for each row of weights, with ``n_new`` questions added."""
+    level = as_decimal(nominal, "nominal")
+    level = (1 + level) / 2 if asymmetric else level
+    totals, index = np.unique(weights.sum(axis=1), return_inverse=True)
+    return np.array([rank(level, int(total) + n_new) for total in totals], dtype=np.int64)[index]
 
 
-def _kth(scores: FloatArray, weights: FloatArray, k: IntArray) -> FloatArray:
-    """Return the k-th smallest score of each row, infinite in a row with fewer scores."""
+def _kth_smallest(scores: FloatArray, weights: FloatArray, k: IntArray) -> FloatArray:
+    """Return the k-th smallest score for each row of weights; infinite if a row has fewer scores."""
     order = np.argsort(scores, kind="stable")
-    # Weights are whole: k is reached where the sum passes k - 1/2.
+    # Weights are whole numbers, so their running sum reaches k where it exceeds k - 1/2.
     limits = k.astype(np.float64) - 0.5
-    place = first_beyond(np.cumsum(weights[:, order], axis=1), limits[:, np.newaxis])
-    return np.append(scores[order], np.inf)[place[:, 0]]
+    position = first_beyond(np.cumsum(weights[:, order], axis=1), limits[:, np.newaxis])
+    return np.append(scores[order], np.inf)[position[:, 0]]
 
 
-def _distinct(first: FloatArray, second: FloatArray) -> tuple[list[tuple[float, float]], IntArray]:
-    pairs, which = np.unique(np.stack([first, second], axis=1), axis=0, return_inverse=True)
-    return [(float(one), float(other)) for one, other in pairs], np.asarray(which).ravel()
+def _distinct_pairs(first: FloatArray, second: FloatArray) -> tuple[list[tuple[float, float]], IntArray]:
+    pairs, index = np.unique(np.stack([first, second], axis=1), axis=0, return_inverse=True)
+    return [(float(a), float(b)) for a, b in pairs], np.asarray(index).ravel()

@@ -1,4 +1,4 @@
-"""Intervals and distributions stated for a number: coverage, width, Winkler score, smallest sets, temperature."""
+"""Stated intervals and distributions for a number: coverage, width, Winkler score, smallest sets, temperature."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ from confidence_tasks.statistics.inference.weights import Result, Weighting, Wei
 
 
 def as_decimal(probability: float, name: str) -> Fraction:
-    """Return a probability as the exact decimal number that its text shows: 0.998 is 998/1000, not the nearest double.
+    """Return a probability as the exact fraction of its decimal representation, such as 998/1000 for 0.998.
 
-    Ranks are products such as 0.07 * 100, which floats would round up to 8.
+    Ranks are computed from it. In floating point, ceil(0.07 * 100) is 8.
     """
     if not 0.0 < probability < 1.0:
-        raise ValueError(f"{name} must lie within (0, 1), got {probability}")
+        raise ValueError(f"{name} must lie in (0, 1), got {probability}")
     return Fraction(repr(float(probability)))
 
 
 def rank(probability: Fraction, n: int) -> int:
-    """Return the rank k of the smallest order statistic, counted from 1, that covers ``probability`` of n."""
+    """Return the smallest rank k, counted from 1, for which k / n is at least ``probability``."""
     return ceil(probability * n)
 
 
 def coverage(truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, weights: Weights = None) -> Result:
-    """Compute the share of intervals that hold the truth, ends included (FermiEval, section Results).
+    """Compute the proportion of intervals that contain the truth, ends included (FermiEval, section Results).
 
     Parameters
     ----------
     truth : array_like, shape (n,)
-        The numbers that were asked for.
+        True values.
     lower, upper : array_like, shape (n,)
-        Ends of the intervals, lower <= upper; -inf and inf are open ends.
+        Ends of the intervals, lower <= upper; -inf and inf are allowed.
     weights : array_like, shape (n,) or (R, n), optional
         Frequency weight of each interval; one row per resample.
 
@@ -61,7 +61,7 @@ def coverage(truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, weights: W
     >>> coverage([13, 6, 11, 3], [12, 6, 8, 4], [14, 6, 10, 9])
     0.5
     """
-    y, low, high = _checked(truth, lower, upper)
+    y, low, high = as_intervals(truth, lower, upper)
     return Weighting.of(weights, len(y)).average(((low <= y) & (y <= high)).astype(np.float64))
 
 
@@ -69,7 +69,7 @@ def mean_width(lower: ArrayLike, upper: ArrayLike, *, weights: Weights = None) -
     """Compute the mean width of intervals.
 
     Arguments and shapes are those of :func:`coverage`, without ``truth``. The result is in the units of the ends, 0 or
-    above, infinite if an interval is open; NaN without intervals.
+    above. It is infinite if an end is infinite, and NaN without intervals.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def mean_width(lower: ArrayLike, upper: ArrayLike, *, weights: Weights = None) -
 
 
 def degenerate_share(lower: ArrayLike, upper: ArrayLike, *, weights: Weights = None) -> Result:
-    """Compute the share of intervals that are a single point.
+    """Compute the proportion of intervals that are a single point.
 
     Arguments, shapes and range are those of :func:`coverage`, without ``truth``.
 
@@ -97,20 +97,20 @@ def degenerate_share(lower: ArrayLike, upper: ArrayLike, *, weights: Weights = N
 def winkler_score(
     truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, nominal: ArrayLike, *, weights: Weights = None
 ) -> Result:
-    """Compute the mean Winkler (interval) score: width, plus 2/alpha times the distance by which the truth is missed.
+    """Compute the mean Winkler (interval) score: width, plus 2/alpha times the distance of the truth from the interval.
 
     Parameters
     ----------
     truth, lower, upper, weights
         As in :func:`coverage`.
     nominal : float or array_like, shape (n,)
-        Coverage that each interval was asked for, 1 - alpha, in (0, 1).
+        Nominal coverage of the intervals, 1 - alpha, in (0, 1).
 
     Returns
     -------
     Estimate or ndarray, shape (R,)
-        In the units of the ends, 0 or above, lower is better, infinite if an interval is open; NaN without intervals.
-        In expectation it is least for the alpha/2 and 1 - alpha/2 quantiles of the truth.
+        In the units of the ends, 0 or above; lower is better. Infinite if an end is infinite, NaN without intervals.
+        The expected score is minimal for the alpha/2 and 1 - alpha/2 quantiles of the truth.
 
     References
     ----------
@@ -122,33 +122,33 @@ def winkler_score(
     >>> round(winkler_score([13, 3], [12, 4], [14, 9], 0.9), 6)
     13.5
     """
-    y, low, high = _checked(truth, lower, upper)
-    asked = per_row(nominal, "nominal", len(y))
-    if not ((asked > 0.0) & (asked < 1.0)).all():
-        raise ValueError("nominal must lie within (0, 1)")
-    missed = np.maximum(low - y, 0.0) + np.maximum(y - high, 0.0)
-    return Weighting.of(weights, len(y)).average(high - low + 2.0 / (1.0 - asked) * missed)
+    y, low, high = as_intervals(truth, lower, upper)
+    level = per_row(nominal, "nominal", len(y))
+    if not ((level > 0.0) & (level < 1.0)).all():
+        raise ValueError("nominal must lie in (0, 1)")
+    distance = np.maximum(low - y, 0.0) + np.maximum(y - high, 0.0)
+    return Weighting.of(weights, len(y)).average(high - low + 2.0 / (1.0 - level) * distance)
 
 
 def penalized_winkler_score(
     truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, nominal: float, *, shortfall_weight: float
 ) -> Result:
-    """Compute the score by which a sampling temperature is chosen: Winkler, plus a penalty for too little coverage.
+    """Compute the Winkler score plus a penalty for low coverage, a criterion for the choice of a sampling temperature.
 
     Parameters
     ----------
     truth, lower, upper
         As in :func:`coverage`.
     nominal : float
-        Coverage that the intervals were asked for, in (0, 1).
+        Nominal coverage of the intervals, in (0, 1).
     shortfall_weight : float
         Weight of the squared shortfall of coverage, 0 or above.
 
     Returns
     -------
     Estimate
-        Winkler score + shortfall_weight * max(0, nominal - coverage)^2, lower is better; NaN without intervals.
-        From FermiEval, appendix F.
+        Winkler score + shortfall_weight * max(0, nominal - coverage)^2; lower is better. NaN without intervals. From
+        FermiEval, appendix F.
 
     Examples
     --------
@@ -165,23 +165,23 @@ def penalized_winkler_score(
 
 
 def adjusted_interval(lower: ArrayLike, upper: ArrayLike, nominal: float) -> tuple[FloatArray, FloatArray]:
-    """Widen intervals that were asked for repeatedly: the outer quantiles of their ends.
+    """Combine repeated intervals for the same question into a wider one, from the outer quantiles of their ends.
 
-    A model that sees a random part of its belief each time, and states the alpha/2 and 1 - alpha/2 quantiles of that
-    part, states ends whose own alpha/2 and 1 - alpha/2 quantiles are those of the whole belief, however small the
-    part is (FermiEval, theorem 1).
+    Suppose that in each call a model perceives a random part of its belief distribution and states the alpha/2 and
+    1 - alpha/2 quantiles of this part. Then the alpha/2 quantile of the lower ends and the 1 - alpha/2 quantile of the
+    upper ends are those of the whole belief distribution, however small the part is (FermiEval, theorem 1).
 
     Parameters
     ----------
     lower, upper : array_like, shape (..., M)
         Ends of M sampled intervals for each question, lower <= upper.
     nominal : float
-        Coverage that the intervals were asked for, 1 - alpha, in (0, 1).
+        Nominal coverage of the intervals, 1 - alpha, in (0, 1).
 
     Returns
     -------
     lower, upper : ndarray, shape (...)
-        Empirical alpha/2 quantile of the lower ends, 1 - alpha/2 quantile of the upper ends.
+        Empirical alpha/2 quantile of the lower ends and 1 - alpha/2 quantile of the upper ends.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def adjusted_interval(lower: ArrayLike, upper: ArrayLike, nominal: float) -> tup
     if low.shape != high.shape or low.ndim == 0 or low.shape[-1] == 0:
         raise ValueError(f"give both ends of at least one sample, got shapes {low.shape} and {high.shape}")
     if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
-        raise ValueError("ends must be finite, with lower <= upper; leave out samples that are not")
+        raise ValueError("ends must be finite, with lower <= upper; leave out other samples")
     tail = (1 - as_decimal(nominal, "nominal")) / 2
     m = low.shape[-1]
     below, above = rank(tail, m) - 1, rank(1 - tail, m) - 1
@@ -207,28 +207,29 @@ def adjusted_interval_covariance(
     Parameters
     ----------
     nominal : float
-        Coverage that the intervals were asked for, 1 - alpha, in (0, 1).
+        Nominal coverage of the intervals, 1 - alpha, in (0, 1).
     perception : float
-        Mass of the belief that is seen in one call, beta, in (0, 1].
+        Probability mass beta of the belief distribution that is perceived in one call, in (0, 1].
     densities : (float, float)
-        Density of the whole belief at its alpha/2 and 1 - alpha/2 quantiles, above 0.
+        Density of the whole belief distribution at its alpha/2 and 1 - alpha/2 quantiles, above 0.
     n : int
-        Number of sampled intervals of a question, 1 or more.
+        Number of sampled intervals per question, 1 or more.
 
     Returns
     -------
     ndarray, shape (2, 2)
-        Of the lower and the upper end, in squared units of the belief; 0 at a perception of 1.
+        Covariance matrix of the lower and the upper end, in squared units of the ends; 0 if ``perception`` is 1.
 
     Notes
     -----
-    The ends lie at F(L) and F(U) = F(L) + (1 - alpha) beta, uniform on stretches of length 1 - beta, so that by the
-    asymptotic distribution of sample quantiles, with p = alpha/2,
+    F(L) and F(U) = F(L) + (1 - alpha) beta are uniform on intervals of length 1 - beta. By the asymptotic distribution
+    of sample quantiles, with p = alpha/2,
 
     .. math:: n \operatorname{Cov} = (1 - \beta)^2 \begin{pmatrix} p(1-p)/f_L^2 & p^2/(f_L f_U) \\
         p^2/(f_L f_U) & p(1-p)/f_U^2 \end{pmatrix}.
 
-    The paper prints :math:`1 - \beta` in place of its square, and p(1 - p) off the diagonal; the rate is the same.
+    The paper has :math:`1 - \beta` in place of its square, and p(1 - p) off the diagonal. The rate of convergence is
+    the same.
 
     References
     ----------
@@ -252,7 +253,7 @@ def adjusted_interval_covariance(
 
 
 def ordered_ends(lower: ArrayLike, upper: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return the ends of intervals; ValueError unless they are two vectors of one length with lower <= upper."""
+    """Return the ends of intervals; raise ValueError unless they are vectors of equal length with lower <= upper."""
     low, high = np.asarray(lower, np.float64), np.asarray(upper, np.float64)
     if low.ndim != 1 or high.ndim != 1:
         raise ValueError(f"lower and upper must be one-dimensional, got shapes {low.shape} and {high.shape}")
@@ -262,9 +263,10 @@ def ordered_ends(lower: ArrayLike, upper: ArrayLike) -> tuple[FloatArray, FloatA
     return low, high
 
 
-def _checked(
+def as_intervals(
     truth: ArrayLike, lower: ArrayLike, upper: ArrayLike
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return truth and ends as arrays; raise ValueError unless the ends are ordered and the lengths equal."""
     y = as_vector(truth, "truth")
     low, high = ordered_ends(lower, upper)
     same_length(truth=y, lower=low, upper=high)
@@ -272,24 +274,24 @@ def _checked(
 
 
 DEFAULT_TEMPERATURES: FloatArray = np.geomspace(0.1, 10.0, 81)
-"""Forty steps for each factor of ten; the temperature 1, which changes nothing, is among them."""
+"""Forty steps per factor of ten; they include the temperature 1, which leaves probabilities unchanged."""
 
 _ROUNDING = 1e-12
-"""Rounding error that a sum of probabilities may have."""
+"""Tolerance for the rounding error of a sum of probabilities."""
 
 
 @dataclass(frozen=True, slots=True)
 class SmallestSet:
-    """The fewest values that hold a given mass of each distribution.
+    """Smallest set of values with at least a given mass, for each distribution.
 
     Attributes
     ----------
     members : ndarray of bool, shape (..., K)
-        Which values belong to the set.
+        True for the values in the set.
     lower, upper : ndarray, shape (...)
-        Least and greatest member: the interval that spans the set.
+        Smallest and largest member: the interval that spans the set.
     mass : ndarray, shape (...)
-        Mass of the set, not below the mass asked for.
+        Mass of the set, at least the requested mass.
     """
 
     members: BoolArray
@@ -300,14 +302,14 @@ class SmallestSet:
 
 @dataclass(frozen=True, slots=True)
 class TemperatureFit:
-    """The temperature of least Winkler score on a grid.
+    """Temperature with the lowest Winkler score on a grid.
 
     Attributes
     ----------
     temperature : Estimate
-        Best temperature; the one nearest to 1 of several that are equally good. NaN without questions.
+        Best temperature; in case of a tie, the one nearest to 1 on the logarithmic scale. NaN without questions.
     temperatures, scores : ndarray, shape (T,)
-        The grid, and the Winkler score at each of its points, averaged over questions and nominal coverages.
+        Grid of temperatures, and the Winkler score at each of them, averaged over questions and nominal coverages.
     """
 
     temperature: Estimate
@@ -316,19 +318,20 @@ class TemperatureFit:
 
 
 def tempered(probabilities: ArrayLike, temperature: float) -> FloatArray:
-    """Rescale distributions by a temperature: in proportion to p^(1/T), normalized.
+    """Apply a temperature to distributions: probabilities proportional to p^(1/T).
 
     Parameters
     ----------
     probabilities : array_like, shape (..., K)
         Probabilities along the last axis; they need not sum to 1.
     temperature : float
-        Above 0. Below 1 sharpens, above 1 flattens, 1 only normalizes.
+        Temperature T, above 0. Values below 1 sharpen the distribution, values above 1 flatten it, and 1 only
+        normalizes it.
 
     Returns
     -------
     ndarray, shape (..., K)
-        Probabilities that sum to 1. What was 0 stays 0.
+        Probabilities that sum to 1. Zeros remain 0.
 
     References
     ----------
@@ -341,35 +344,35 @@ def tempered(probabilities: ArrayLike, temperature: float) -> FloatArray:
     """
     if not (temperature > 0.0 and np.isfinite(temperature)):
         raise ValueError(f"temperature must be above 0, got {temperature}")
-    p = _distributions(probabilities)
+    p = _as_distributions(probabilities)
     scaled = (p / p.max(axis=-1, keepdims=True)) ** (1.0 / temperature)
     return np.asarray(scaled / scaled.sum(axis=-1, keepdims=True))
 
 
 def smallest_set(values: ArrayLike, probabilities: ArrayLike, mass: float) -> SmallestSet:
-    """Collect the most probable values until they hold a given mass; the source is that of :func:`tempered`.
+    """Find the smallest set of most probable values that has a given mass. For the source see :func:`tempered`.
 
     Parameters
     ----------
     values : array_like, shape (..., K)
         Distinct values of each distribution.
     probabilities : array_like, shape (..., K)
-        Their probabilities; they need not sum to 1. Fill up shorter distributions with probability 0.
+        Probabilities of the values; they need not sum to 1. Pad shorter distributions with probability 0.
     mass : float
-        Mass to collect, in (0, 1). Among equally probable values the smaller ones come first.
+        Required mass, in (0, 1). Of equally probable values, smaller ones are added first.
 
     Examples
     --------
-    >>> found = smallest_set([[3, 4, 5, 9]], [[1, 4, 2, 1]], 0.7)
-    >>> found.members, found.lower, found.upper, found.mass
+    >>> result = smallest_set([[3, 4, 5, 9]], [[1, 4, 2, 1]], 0.7)
+    >>> result.members, result.lower, result.upper, result.mass
     (array([[False,  True,  True, False]]), array([4.]), array([5.]), array([0.75]))
     """
     as_decimal(mass, "mass")
-    x, p = _matched(values, probabilities)
+    x, p = _as_values_and_distributions(values, probabilities)
     p = p / p.sum(axis=-1, keepdims=True)
     members = np.zeros(p.shape, dtype=bool)
     order = np.lexsort((x, -p), axis=-1)
-    np.put_along_axis(members, order, _needed(np.take_along_axis(p, order, axis=-1), mass), axis=-1)
+    np.put_along_axis(members, order, _in_smallest_set(np.take_along_axis(p, order, axis=-1), mass), axis=-1)
     return SmallestSet(members, *_span(x, members), np.where(members, p, 0.0).sum(axis=-1))
 
 
@@ -381,9 +384,9 @@ def fit_temperature(
     *,
     temperatures: ArrayLike = DEFAULT_TEMPERATURES,
 ) -> TemperatureFit:
-    """Choose the temperature at which the spans of smallest sets have the least Winkler score.
+    """Find the temperature at which the spans of the smallest sets have the lowest Winkler score.
 
-    The score is a step function of temperature, so that a grid is searched. The source is that of :func:`tempered`.
+    The score is a step function of the temperature, so a grid is searched. For the source see :func:`tempered`.
 
     Parameters
     ----------
@@ -400,17 +403,17 @@ def fit_temperature(
     --------
     >>> values = np.tile(np.arange(-10.0, 11.0), (400, 1))
     >>> truth = np.round(np.random.default_rng(0).normal(0.0, 2.0, 400))
-    >>> overconfident = np.exp(-(values**2) / 2.0)  # a standard deviation of 1 in place of 2: T = 4 mends it
+    >>> overconfident = np.exp(-(values**2) / 2.0)  # standard deviation 1 instead of 2, which T = 4 corrects
     >>> round(fit_temperature(truth, values, overconfident, [0.9, 0.95]).temperature)
     4
     """
     y, grid = as_vector(truth, "truth"), as_vector(temperatures, "temperatures")
-    x, p = _matched(values, probabilities)
+    x, p = _as_values_and_distributions(values, probabilities)
     if p.shape[:-1] != y.shape:
-        raise ValueError(f"give one distribution per question: {len(y)} questions, shape {p.shape}")
+        raise ValueError(f"give one distribution per question: got {len(y)} questions and shape {p.shape}")
     if not len(nominal) or not len(grid):
         raise ValueError("give at least one nominal coverage and one temperature")
-    # Temperature keeps the order of probabilities, so that one sort serves all of them.
+    # Temperature does not change the order of probabilities, so they are sorted once.
     order = np.lexsort((x, -p), axis=-1)
     x, p = np.take_along_axis(x, order, axis=-1), np.take_along_axis(p, order, axis=-1)
     scores = np.array([_mean_score(y, x, tempered(p, temperature), nominal) for temperature in grid])
@@ -422,7 +425,7 @@ def fit_temperature(
 
 
 def empirical_distribution(samples: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Count repeated answers into distributions over all values that occur.
+    """Compute the empirical distribution of repeated answers to each question.
 
     Parameters
     ----------
@@ -432,25 +435,25 @@ def empirical_distribution(samples: ArrayLike) -> tuple[FloatArray, FloatArray]:
     Returns
     -------
     values, probabilities : ndarray, shape (n, K)
-        The K distinct values, the same for each question, and their shares.
+        The K distinct values of all answers, the same for each question, and their relative frequencies.
 
     Examples
     --------
     >>> empirical_distribution([[3, 3, 4, 3], [4, 4, 4, 4]])
     (array([[3., 4.], [3., 4.]]), array([[0.75, 0.25], [0.  , 1.  ]]))
     """
-    drawn = np.asarray(samples, np.float64)
-    if drawn.ndim != 2 or drawn.shape[1] == 0 or not np.isfinite(drawn).all():
-        raise ValueError(f"samples must have shape (n, M), M at least 1, and be finite, got {drawn.shape}")
-    values, index = np.unique(drawn, return_inverse=True)
-    cells = index.reshape(drawn.shape) + len(values) * np.arange(len(drawn))[:, None]
-    counts = np.bincount(cells.ravel(), minlength=drawn.shape[0] * len(values))
-    shares = counts.reshape(len(drawn), len(values)) / drawn.shape[1]
-    return np.tile(values, (len(drawn), 1)), shares
+    answers = np.asarray(samples, np.float64)
+    if answers.ndim != 2 or answers.shape[1] == 0 or not np.isfinite(answers).all():
+        raise ValueError(f"samples must be finite and have shape (n, M) with M >= 1, got {answers.shape}")
+    n, m = answers.shape
+    values, index = np.unique(answers, return_inverse=True)
+    cells = index.reshape(n, m) + len(values) * np.arange(n)[:, None]
+    counts = np.bincount(cells.ravel(), minlength=n * len(values))
+    return np.tile(values, (n, 1)), counts.reshape(n, len(values)) / m
 
 
 def tunnel_index(direct: ArrayLike, reasoned: ArrayLike, *, pooled: bool = False) -> FloatArray:
-    r"""Compute how much entropy reasoning takes from the distribution of the answer.
+    r"""Compute the reduction of the entropy of the answer by reasoning.
 
     Parameters
     ----------
@@ -459,18 +462,18 @@ def tunnel_index(direct: ArrayLike, reasoned: ArrayLike, *, pooled: bool = False
     reasoned : array_like, shape (..., M, K)
         Distribution of the answer after each of M sampled chains of reasoning.
     pooled : bool, default False
-        Take the entropy of the mean of the M distributions (self-consistency) in place of their mean entropy.
+        If True, use the entropy of the mean of the M distributions (self-consistency) instead of their mean entropy.
 
     Returns
     -------
     ndarray, shape (...)
-        In bits: entropy without reasoning minus entropy with it; above 0 where reasoning narrows the answer.
+        Entropy without reasoning minus entropy with it, in bits; positive if reasoning narrows the distribution.
 
     Notes
     -----
-    The index is that of FermiEval, appendix G, equations 2 and 5. Entropy is concave, so that pooling can only lower
-    the index: :math:`E[TI_m]` falls with the number m of chains, from the unpooled index at m = 1 to H(direct) -
-    H(mixture). The paper's theorem 2 states the inequality the other way round; its text describes the fall.
+    This is the index of FermiEval, appendix G, equations 2 and 5. Entropy is concave, so pooling can only decrease the
+    index: :math:`E[TI_m]` decreases with the number m of chains, from the unpooled index at m = 1 to H(direct) -
+    H(mixture). The paper's text describes this decrease, but its theorem 2 states the opposite inequality.
 
     Examples
     --------
@@ -479,11 +482,11 @@ def tunnel_index(direct: ArrayLike, reasoned: ArrayLike, *, pooled: bool = False
     >>> tunnel_index(direct, reasoned), tunnel_index(direct, reasoned, pooled=True)
     (array(2.), array(1.))
     """
-    without, chains = _distributions(direct), _distributions(reasoned)
+    without, chains = _as_distributions(direct), _as_distributions(reasoned)
     if chains.ndim != without.ndim + 1 or (*chains.shape[:-2], chains.shape[-1]) != without.shape:
         raise ValueError(
-            f"reasoned must have the shape of direct with one more axis for the chains, before the last: got "
-            f"{without.shape} and {chains.shape}"
+            "reasoned must have the shape of direct with one more axis before the last, for the chains; got "
+            f"{chains.shape} and {without.shape}"
         )
     if chains.shape[-2] == 0:
         raise ValueError("give at least one chain of reasoning")
@@ -492,19 +495,20 @@ def tunnel_index(direct: ArrayLike, reasoned: ArrayLike, *, pooled: bool = False
     return np.asarray(_entropy(without / without.sum(axis=-1, keepdims=True)) - remaining)
 
 
-def _distributions(probabilities: ArrayLike) -> FloatArray:
-    """Return distributions along the last axis; ValueError unless each has mass and no negative one."""
+def _as_distributions(probabilities: ArrayLike) -> FloatArray:
+    """Return probabilities as an array; raise ValueError unless they are non-negative, with a positive sum."""
     p = np.asarray(probabilities, np.float64)
     if p.ndim == 0 or not (np.isfinite(p).all() and (p >= 0.0).all()):
-        raise ValueError("probabilities must be finite, 0 or above, along the last axis")
+        raise ValueError("probabilities must be finite and 0 or above")
     if not (p.sum(axis=-1) > 0.0).all():
         raise ValueError("a distribution has no mass; drop its question first")
     return p
 
 
-def _matched(values: ArrayLike, probabilities: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return values and probabilities; ValueError unless they are of one shape and finite."""
-    x, p = np.asarray(values, np.float64), _distributions(probabilities)
+def _as_values_and_distributions(
+    values: ArrayLike, probabilities: ArrayLike
+) -> tuple[FloatArray, FloatArray]:
+    x, p = np.asarray(values, np.float64), _as_distributions(probabilities)
     if x.shape != p.shape:
         raise ValueError(f"values and probabilities must have one shape, got {x.shape} and {p.shape}")
     if not np.isfinite(x).all():
@@ -512,14 +516,14 @@ def _matched(values: ArrayLike, probabilities: ArrayLike) -> tuple[FloatArray, F
     return x, p
 
 
-def _needed(descending: FloatArray, mass: float) -> BoolArray:
-    """Return which of the probabilities, in descending order, are needed to reach the mass."""
-    before = np.cumsum(descending, axis=-1) - descending
-    return np.asarray(before < mass - _ROUNDING)
+def _in_smallest_set(descending: FloatArray, mass: float) -> BoolArray:
+    """Return True for the probabilities, in descending order, that are needed to reach the mass."""
+    mass_before = np.cumsum(descending, axis=-1) - descending
+    return np.asarray(mass_before < mass - _ROUNDING)
 
 
 def _span(values: FloatArray, members: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Return the least and the greatest of the members of each set."""
+    """Return the smallest and the largest member of each set."""
     return np.where(members, values, np.inf).min(axis=-1), np.where(members, values, -np.inf).max(axis=-1)
 
 
@@ -530,8 +534,7 @@ def _mean_score(
     scores = []
     for mass in nominal:
         as_decimal(mass, "nominal")
-        needed = _needed(descending, mass)
-        lower, upper = _span(values, needed)
+        lower, upper = _span(values, _in_smallest_set(descending, mass))
         scores.append(float(winkler_score(truth, lower, upper, mass)))
     return float(np.mean(scores))
 
