@@ -1,4 +1,4 @@
-"""Meta-information: how much of the uncertainty about correctness confidence removes."""
+"""Meta-information: the information about correctness in confidence; entropy of answers."""
 
 from confidence_tasks.statistics.information.estimates import (
     MetaInformation,

@@ -1,9 +1,10 @@
-"""The interval of meta-information, by inverting a test, as samples overstate information."""
+"""Confidence interval of meta-information by test inversion, which takes the bias of the estimate into account."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
@@ -24,153 +25,158 @@ from confidence_tasks.statistics.core import (
 )
 from confidence_tasks.statistics.inference.limits import accepted, limits_over_questions, no_limits
 from confidence_tasks.statistics.inference.weights import ratio
-from confidence_tasks.statistics.information.estimates import log_factorials
 
-FEWEST_APART = 2.0
-"""Least number of right or wrong answers, whichever are fewer, that by chance would lie outside the fullest bin."""
+_MIN_OUTSIDE_FULLEST_BIN = 2.0
+"""Least expected number of answers of the smaller class outside the fullest bin, under independence."""
 
-_PRIOR = 2.0
-"""Trials of average accuracy added to each bin for the direction of the path: a bin without errors has a finite one."""
+_PRIOR_TRIALS = 2.0
+"""Pseudo-trials of average accuracy added to each bin, so that the log odds of a bin without errors are finite."""
 
-_STEEPEST = 64.0
-"""Standard deviation of the bins' log odds at the end of the path, where right and wrong are as far apart as can be."""
+_MAX_STEEPNESS = 64.0
+"""Standard deviation of the log odds of the bins at which right and wrong answers are separated as far as possible."""
 
-_PATH_ENDS = 0.75
-"""Position on the path, from 0 to 1, at which it is reached."""
+_SEPARATION_POSITION = 0.75
+"""Position on the path, from 0 to 1, at which this separation is reached."""
 
-_N_TRIED = 17
-"""Populations that are tried at a time."""
+_GRID_SIZE = 17
+"""Number of positions on the path that are tried at a time."""
 
 _N_COUNTS = 24
-"""Numbers of errors in a bin whose probabilities are summed: all of them, or this number, evenly spaced."""
+"""Largest number of terms in sums over the number of errors in a bin; longer sums use evenly spaced terms."""
 
 _REACH, _EXTRA = 5.0, 6.0
-"""Half-width of these sums in standard deviations, and what is added for skewed distributions."""
+"""Half-width of these sums in standard deviations, and an additional half-width for skewed distributions."""
 
-_MOVING_BINS = 1.03
-"""Factor of standard errors for bins that differ from sample to sample; simulated, with and without ties."""
+_BIN_EDGE_FACTOR = 1.03
+"""Factor of the standard error due to the sampling of bin edges, from simulations with and without ties."""
 
-_LEAST_VARIANCE = 1e-12
+_MIN_VARIANCE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
-    """Wrong answers by bin of confidence, and the populations along a path through them.
+    """Wrong answers by bin of confidence, and the path of populations with these margins.
 
-    In a population of the path the log odds of the bins are a multiple of what was seen, less their mean; the number of
-    trials in each bin, and of all wrong answers, are those seen.
+    In a population on the path, the log odds of the error rates are the observed ones, centred and multiplied by a
+    common factor. The number of trials in each bin and the total number of wrong answers are the observed ones.
     """
 
     wrong: FloatArray
     count: FloatArray
     dispersion: float
-    """Variance of the numbers of wrong answers, over what independent trials would have."""
+    """Variance of the numbers of wrong answers relative to that of independent trials."""
 
     @classmethod
     def of(cls, correct: FloatArray, confidence: FloatArray, bins: int, question: IntArray) -> Self:
         """Sort trials into bins of equal mass."""
-        held, index = np.unique(Bins(bins, "equal_mass").assign(confidence), return_inverse=True)
-        count = np.bincount(index, minlength=len(held)).astype(np.float64)
-        wrong: FloatArray = np.bincount(index, 1.0 - correct, len(held)).astype(np.float64, copy=False)
-        once = cls(wrong, count, 1.0)
-        if once.missing:
-            return once
-        excess = 1.0 - correct - (wrong / count)[index]
-        in_bin = np.unique(question * len(held) + index, return_inverse=True)[1]
-        information = once._added_information[1 - correct.astype(np.intp), index]
-        return replace(
-            once, dispersion=max(_dispersion(excess, in_bin), _dispersion(information, question), 1.0)
-        )
+        occupied, index = np.unique(Bins(bins, "equal_mass").assign(confidence), return_inverse=True)
+        n_bins = len(occupied)
+        count = np.bincount(index, minlength=n_bins).astype(np.float64)
+        wrong: FloatArray = np.bincount(index, 1.0 - correct, n_bins).astype(np.float64, copy=False)
+        table = cls(wrong, count, 1.0)
+        if table.missing:
+            return table
+        residual = 1.0 - correct - (wrong / count)[index]
+        question_in_bin = np.unique(question * n_bins + index, return_inverse=True)[1]
+        influence = table._influence()[1 - correct.astype(np.intp), index]
+        dispersion = max(_dispersion(residual, question_in_bin), _dispersion(influence, question), 1.0)
+        return replace(table, dispersion=dispersion)
 
     @property
     def missing(self) -> Reason | None:
-        """Why there is no interval; None where there is one."""
+        """Reason why there is no interval, or None."""
         n, wrong = self.count.sum(), self.wrong.sum()
         if n == 0.0:
             return Reason.EMPTY
         if wrong in (0.0, n):
             return Reason.ONE_CLASS
-        apart = min(wrong, n - wrong) * (1.0 - self.count.max() / n) / self.dispersion
-        return Reason.FEW_INFORMATIVE if apart < FEWEST_APART else None
+        n_outside = min(wrong, n - wrong) * (1.0 - self.count.max() / n) / self.dispersion
+        return Reason.FEW_INFORMATIVE if n_outside < _MIN_OUTSIDE_FULLEST_BIN else None
 
     def share(self, error_rate: FloatArray) -> FloatArray:
-        """Return the share of the entropy that confidence removes at these error rates, (..., B) -> (...)."""
-        known: FloatArray = 1.0 - _entropy(error_rate) @ self._mass / _entropy(self._errors)
-        return known
+        """Return the proportion of the entropy that confidence removes, given error rates (..., B), shape (...)."""
+        share: FloatArray = 1.0 - _entropy(error_rate) @ self._mass / _entropy(self._overall)
+        return share
 
     def populations(self, position: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the share of the entropy that is known, and its mean and variance in samples, (T,) each.
+        """Return the true share, and mean and variance of the observed share, at positions (T,) on the path.
 
-        Places lie between 0 and 1. At ``_PATH_ENDS`` the numbers of trials and of errors leave no room for more
-        information; beyond, samples are taken to have as much more as the population, and to vary as there.
+        Positions are from 0 to 1. At ``_SEPARATION_POSITION`` no larger share is possible with these margins. At higher
+        positions, the true share and the mean of the observed share increase by the same amount up to a true share of
+        1, with a constant variance.
         """
-        along = np.minimum(position / _PATH_ENDS, 1.0)
-        rates = self.error_rates(along / (1.0 - along + 1.0 / _STEEPEST))
+        relative = np.minimum(position / _SEPARATION_POSITION, 1.0)
+        rates = self.error_rates(relative / (1.0 - relative + 1.0 / _MAX_STEEPNESS))
         share, (mean, variance) = self.share(rates), self.sampled(rates)
-        more = np.maximum(position - _PATH_ENDS, 0.0) / (1.0 - _PATH_ENDS) * (1.0 - share)
-        return share + more, mean + more, variance
+        excess = np.maximum(position - _SEPARATION_POSITION, 0.0) / (1.0 - _SEPARATION_POSITION)
+        increase = excess * (1.0 - share)
+        return share + increase, mean + increase, variance
 
     def sampled(self, error_rate: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the mean and the variance of that share in samples, (T, B) -> (T,) each.
+        """Return the mean and the variance of the observed share, given error rates (T, B), shape (T,) each.
 
-        Of the information, less the entropy of correctness times the share of the population: the ratio is then right
-        to the first order, and a sample of few errors does not divide by next to nothing.
+        The ratio of information to entropy is linearized: the moments are those of the information minus the true share
+        times the entropy. So samples with few errors do not cause a division by a small number.
         """
-        entropy, unknown = _entropy(self._errors), 1.0 - self.share(error_rate)
-        rise = np.asarray(-scipy.special.logit(self._errors))
-        slope = unknown[:, np.newaxis] * rise  # what an error adds to the entropy that is left unknown
-        left, in_bins = _sampled_entropy(self._effective(self.count), error_rate, slope)
-        # The bins vary around a straight line; so does the entropy of all together, which the bins' curves include.
-        whole, curved = _sampled_entropy(self._effective(self.count.sum()), self._errors, rise)
-        mean = (1.0 - unknown) * entropy + unknown * whole - left @ self._mass
-        line = _entropy(error_rate) - slope * error_rate
-        between = (line - (line @ self._mass)[:, np.newaxis]) ** 2 @ self._mass
-        variance = in_bins @ self._mass**2 - unknown**2 * curved
+        entropy, unknown = _entropy(self._overall), 1.0 - self.share(error_rate)
+        overall_slope = np.asarray(
+            -scipy.special.logit(self._overall)
+        )  # derivative of the entropy of correctness
+        slope = unknown[:, np.newaxis] * overall_slope
+        bin_entropy, bin_variance = _sampled_entropy(self._effective(self.count), error_rate, slope)
+        # The linear part of the overall entropy is in the slopes of the bins; its curvature is subtracted below.
+        overall_entropy, overall_variance = _sampled_entropy(
+            self._effective(self.count.sum()), self._overall, overall_slope
+        )
+        mean = (1.0 - unknown) * entropy + unknown * overall_entropy - bin_entropy @ self._mass
+        intercept = _entropy(error_rate) - slope * error_rate
+        between = (intercept - (intercept @ self._mass)[:, np.newaxis]) ** 2 @ self._mass
+        variance = bin_variance @ self._mass**2 - unknown**2 * overall_variance
         variance += between * self.dispersion / self.count.sum()
         return mean / entropy, variance / entropy**2
 
     def error_rates(self, steepness: FloatArray) -> FloatArray:
-        """Return the error rates of the bins, (T,) -> (T, B), at a standard deviation of their log odds."""
-        seen = scipy.special.logit((self.wrong + _PRIOR * self._errors) / (self.count + _PRIOR))
-        direction = self._standardised(seen)
+        """Return the error rates (T, B) of the bins whose log odds have the standard deviations ``steepness`` (T,)."""
+        observed = scipy.special.logit(
+            (self.wrong + _PRIOR_TRIALS * self._overall) / (self.count + _PRIOR_TRIALS)
+        )
+        direction = self._standardize(observed)
         if not direction.any():
-            direction = self._standardised(np.arange(len(seen), dtype=np.float64))
+            direction = self._standardize(np.arange(len(observed), dtype=np.float64))
         log_odds = steepness[:, np.newaxis] * direction
-        common, average = scipy.special.logit(self._errors), self._mass
+        overall, mass = scipy.special.logit(self._overall), self._mass
 
-        def missing(intercept: FloatArray) -> FloatArray:
-            return np.asarray(
-                self._errors - scipy.special.expit(intercept[:, np.newaxis] + log_odds) @ average
-            )
+        def shortfall(intercept: FloatArray) -> FloatArray:
+            return np.asarray(self._overall - scipy.special.expit(intercept[:, np.newaxis] + log_odds) @ mass)
 
         intercept = decreasing_root(
-            missing, common - log_odds.max(axis=1), common - log_odds.min(axis=1), tolerance=1e-7
+            shortfall, overall - log_odds.max(axis=1), overall - log_odds.min(axis=1), tolerance=1e-7
         )
         return np.asarray(scipy.special.expit(intercept[:, np.newaxis] + log_odds))
 
-    @property
-    def _added_information(self) -> FloatArray:
-        """Information that a right and a wrong answer in each bin add, minus the share of the entropy, (2, B)."""
-        alone = np.stack([1.0 - self._errors, self._errors])[:, np.newaxis]
-        here = np.stack([self.count - self.wrong, self.wrong]) / self.count
-        share = self.share(here[1])
-        added = np.log(np.where(here > 0.0, here, 1.0)) - (1.0 - share) * np.log(alone)
-        return np.asarray(added, dtype=np.float64)
+    def _influence(self) -> FloatArray:
+        """Return the influence of a right and of a wrong answer in each bin on the linearized share, (2, B)."""
+        overall = np.stack([1.0 - self._overall, self._overall])[:, np.newaxis]
+        in_bin = np.stack([self.count - self.wrong, self.wrong]) / self.count
+        share = self.share(in_bin[1])
+        influence = np.log(np.where(in_bin > 0.0, in_bin, 1.0)) - (1.0 - share) * np.log(overall)
+        return np.asarray(influence, dtype=np.float64)
 
     @property
     def _mass(self) -> FloatArray:
         return np.asarray(self.count / self.count.sum())
 
     @property
-    def _errors(self) -> FloatArray:
+    def _overall(self) -> FloatArray:
+        """Overall error rate."""
         return np.asarray(self.wrong.sum() / self.count.sum())
 
     def _effective(self, count: FloatArray) -> FloatArray:
         """Return the effective number of independent trials."""
         return np.maximum(np.rint(count / self.dispersion), 1.0)
 
-    def _standardised(self, values: FloatArray) -> FloatArray:
-        """Values of the bins with a mean of 0 and a deviation of 1; all 0 where they are alike."""
+    def _standardize(self, values: FloatArray) -> FloatArray:
+        """Standardize values of the bins to mean 0 and standard deviation 1; return zeros if all are equal."""
         centred = values - values @ self._mass
         deviation = np.sqrt(centred**2 @ self._mass)
         return centred / deviation if deviation > 1e-9 else np.zeros(len(values))
@@ -178,56 +184,56 @@ class _Table:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InformationTables:
-    """Tables of counts that the interval of meta-information, or of a mean of several, is made of."""
+    """Tables from which the interval of meta-information, or of a mean of several, is computed."""
 
-    tables: tuple[_Table, ...]  # wrong answers and trials by bin of confidence, of each that is averaged
-    dependence: float = 1.0  # variance of the mean, over what it would be if they were independent
+    tables: tuple[_Table, ...]  # one for each meta-information that is averaged
+    dependence: float = 1.0  # variance of the mean relative to that of independent terms
 
     @classmethod
     def of(
         cls, correct: ArrayLike, confidence: ArrayLike, *, bins: int = 10, questions: ArrayLike | None = None
     ) -> Self:
-        """Sort trials into bins, as :func:`meta_information_interval` takes them."""
-        right, sure = as_binary(correct, "correct"), as_vector(confidence, "confidence")
-        n = same_length(correct=right, confidence=sure)
-        return cls((_Table.of(right, sure, bins, label_index(questions, "questions", n)),))
+        """Sort trials into bins; the arguments are those of :func:`meta_information_interval`."""
+        right, values = as_binary(correct, "correct"), as_vector(confidence, "confidence")
+        n = same_length(correct=right, confidence=values)
+        return cls((_Table.of(right, values, bins, label_index(questions, "questions", n)),))
 
     @classmethod
     def mean(cls, parts: Sequence[Self], dependence: float) -> Self:
-        """Join the tables of several that are averaged."""
+        """Join the tables of several meta-informations that are averaged."""
         return cls(tuple(table for part in parts for table in part.tables), dependence)
 
     @property
     def estimate(self) -> float:
-        """The share of the uncertainty that confidence removes, with its bias."""
+        """The meta-information without bias correction."""
         return float(np.mean([table.share(table.wrong / table.count) for table in self.tables]))
 
     def limits(self, level: float) -> tuple[Estimate, Estimate]:
-        """Return the limits of the interval; NaN with a reason where too few questions decide it."""
+        """Return the limits of the interval; NaN with a reason if there is too little information."""
         reasons = [table.missing for table in self.tables if table.missing]
         if reasons:
             return no_limits(reasons[0])
-        reach = _MOVING_BINS * float(scipy.special.ndtri((1.0 + level) / 2.0))
-        ends = np.array(accepted(self._distance, reach, _N_TRIED))
+        reach = _BIN_EDGE_FACTOR * float(scipy.special.ndtri((1.0 + level) / 2.0))
+        ends = np.array(accepted(self._distance, reach, _GRID_SIZE))
         low, high = np.clip(np.mean([table.populations(ends)[0] for table in self.tables], axis=0), 0.0, 1.0)
         return Estimate(low), Estimate(high)
 
     def _distance(self, position: FloatArray) -> FloatArray:
-        """Return how many standard errors the estimate lies above its mean at positions (T,) on the path.
+        """Return by how many standard errors the estimate exceeds its mean at positions (T,) on the path.
 
-        The cube root of a gamma variable is nearly normal (Wilson & Hilferty): of no information, the estimate is a
-        multiple of chi-square.
+        Without information, the estimate is a multiple of a chi-square variable, whose cube root is nearly normal
+        (Wilson & Hilferty).
         """
         mean, variance = self._moments(position)
         square = variance / mean**2
-        away: FloatArray = (np.cbrt(self.estimate / mean) - 1.0 + square / 9.0) * 3.0 / np.sqrt(square)
-        return away
+        distance: FloatArray = (np.cbrt(self.estimate / mean) - 1.0 + square / 9.0) * 3.0 / np.sqrt(square)
+        return distance
 
     def _moments(self, position: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the mean and the variance of the estimate in samples from positions (T,) on the path."""
         _, mean, variance = np.mean([table.populations(position) for table in self.tables], axis=0)
         variance *= self.dependence / len(self.tables)
-        return mean, np.maximum(variance, _LEAST_VARIANCE)
+        return mean, np.maximum(variance, _MIN_VARIANCE)
 
 
 def meta_information_interval(
@@ -238,12 +244,13 @@ def meta_information_interval(
     questions: ArrayLike | None = None,
     level: float = 0.95,
 ) -> tuple[Estimate, Estimate]:
-    r"""Compute an interval for the share of the uncertainty about correctness that confidence removes.
+    r"""Compute a confidence interval for meta-information, by test inversion.
 
-    It holds every value from which the information observed is no further than chance allows. For each, the log odds of
-    an error in the bins are those seen, stretched or shrunk together until they have this information. What samples of
-    such a population show on average is more than there is, and is summed over the binomial distributions of errors in
-    each bin; so the observed information never has to be corrected for its bias.
+    The interval contains every value that a test at this level does not reject, given the observed information. Under
+    the hypothesis of a given value, the log odds of an error in the bins are the observed ones, centred and multiplied
+    by a common factor. The mean of the observed information, which exceeds the true value, and its variance are sums
+    over the binomial distributions of the numbers of errors in the bins. Since the observed information is compared
+    with its mean, no correction for bias is needed.
 
     Parameters
     ----------
@@ -255,25 +262,26 @@ def meta_information_interval(
     Returns
     -------
     tuple of Estimate
-        Lower and upper end, in [0, 1]. NaN without right or wrong answers, for a single question, and where less than
-        two right or wrong answers, whichever are fewer, would by chance lie outside the fullest bin: how much is known
-        then hangs on how often the other bins occur.
+        Lower and upper limit, in [0, 1]. NaN without right or without wrong answers, and for a single question. Also
+        NaN if the expected number of answers of the smaller class outside the fullest bin, under independence, is below
+        two, as the information then depends on how often the other bins occur.
 
     Notes
     -----
-    The variance in samples of a population is that of the binomial distributions, exactly, and that of the numbers of
-    trials in the bins to the first order; standard errors are taken 3% larger, as bins move. The cube root of the
-    observed share is compared with a normal distribution: without information it is a multiple of chi-square. Repeated
-    questions count as fewer trials, by how much more the numbers of errors vary between questions than those of
-    independent trials would.
+    The variance due to the numbers of errors is exact; that due to the numbers of trials in the bins is a first-order
+    approximation. Standard errors are multiplied by 1.03, as bin edges vary between samples. The test compares the cube
+    root of the observed information with a normal distribution, because without information the observed value is a
+    multiple of a chi-square variable. If questions are repeated, the numbers of trials are divided by a dispersion: the
+    variance of the numbers of errors between questions, relative to that of independent trials.
 
-    How often 95% intervals hold the truth was simulated for subjects of several kinds, see ``docs/reliability.md``.
+    The coverage of 95% intervals was simulated for several kinds of subjects, see ``docs/reliability.md``.
 
     References
     ----------
     Carpenter (1999), Test inversion bootstrap confidence intervals, doi:10.1111/1467-9868.00169, for intervals along a
     path of populations. Wilson & Hilferty (1931), The distribution of chi-square, doi:10.1073/pnas.17.12.684. Rao &
-    Scott (1992), A simple method for the analysis of clustered binary data, doi:10.2307/2532311, on fewer trials.
+    Scott (1992), A simple method for the analysis of clustered binary data, doi:10.2307/2532311, for the effective
+    number of trials.
 
     Examples
     --------
@@ -281,33 +289,41 @@ def meta_information_interval(
     >>> round(low, 3), round(high, 3)
     (0.361, 0.639)
     """
-    held = InformationTables.of(correct, confidence, bins=bins, questions=questions)
-    return limits_over_questions(held, questions, level)
+    tables = InformationTables.of(correct, confidence, bins=bins, questions=questions)
+    return limits_over_questions(tables, questions, level)
 
 
-def _dispersion(values: FloatArray, unit: IntArray) -> float:
-    """Variance of a sum of values that are 0 on average, over what it would be if all were independent."""
-    of_unit: FloatArray = np.bincount(unit, values).astype(np.float64, copy=False)
-    return float(ratio(of_unit @ of_unit, values @ values, otherwise=1.0))
+def _dispersion(values: FloatArray, question: IntArray) -> float:
+    """Return the variance of the sum of values with mean 0, relative to that of independent values."""
+    sums: FloatArray = np.bincount(question, values).astype(np.float64, copy=False)
+    return float(ratio(sums @ sums, values @ values, otherwise=1.0))
 
 
 def _entropy(p: FloatArray) -> FloatArray:
+    """Return the binary entropy in nats."""
     return np.asarray(-scipy.special.xlogy(p, p) - scipy.special.xlog1py(1.0 - p, -p))
 
 
 def _sampled_entropy(n: FloatArray, p: FloatArray, slope: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mean of the entropy of X / n, and the variance of that less slope X / n, for X binomial."""
-    middle, reach = n * p, _REACH * np.sqrt(n * p * (1.0 - p)) + _EXTRA
-    low, high = np.maximum(np.floor(middle - reach), 0.0), np.minimum(np.ceil(middle + reach), n)
+    """Return E[H(X/n)] and Var[H(X/n) - slope X/n] for X ~ Binomial(n, p), where H is the binary entropy."""
+    center, reach = n * p, _REACH * np.sqrt(n * p * (1.0 - p)) + _EXTRA
+    low, high = np.maximum(np.floor(center - reach), 0.0), np.minimum(np.ceil(center + reach), n)
     step = np.maximum(np.ceil((high - low) / _N_COUNTS), 1.0)
-    x = low + step * np.arange(_N_COUNTS + 1.0).reshape(-1, *(1,) * middle.ndim)
-    there, x = x <= high, np.minimum(x, high)
-    log_factorial = log_factorials(int(n.max()))
-    ways = log_factorial[x.astype(np.intp)] + log_factorial[(n - x).astype(np.intp)]
-    log_weight = scipy.special.xlogy(x, p) + scipy.special.xlog1py(n - x, -p) - ways
-    weight = there * np.exp(log_weight - log_weight.max(axis=0))
+    x = low + step * np.arange(_N_COUNTS + 1.0).reshape(-1, *(1,) * center.ndim)
+    in_range, x = x <= high, np.minimum(x, high)
+    log_factorial = _log_factorials(int(n.max()))
+    log_orders = log_factorial[x.astype(np.intp)] + log_factorial[(n - x).astype(np.intp)]
+    log_weight = scipy.special.xlogy(x, p) + scipy.special.xlog1py(n - x, -p) - log_orders
+    weight = in_range * np.exp(log_weight - log_weight.max(axis=0))
     weight /= weight.sum(axis=0)
     entropy = _entropy(x / n)
-    mean, line = (weight * entropy).sum(axis=0), entropy - slope * x / n
-    variance = (weight * (line - (weight * line).sum(axis=0)) ** 2).sum(axis=0)
+    mean, deviation = (weight * entropy).sum(axis=0), entropy - slope * x / n
+    variance = (weight * (deviation - (weight * deviation).sum(axis=0)) ** 2).sum(axis=0)
     return mean, variance
+
+
+@lru_cache(maxsize=4)
+def _log_factorials(n: int) -> FloatArray:
+    """Return the logarithms of 0!, 1!, ..., n!."""
+    logs: FloatArray = scipy.special.gammaln(np.arange(n + 1) + 1.0)
+    return logs
