@@ -1,9 +1,9 @@
-"""How many questions a study needs: power by simulation of two subjects that differ by the effect.
+"""Power analysis: the number of questions that a study needs, by simulation.
 
-Two simulated subjects answer the same questions. They differ in one parameter, which is moved until the measure differs
-by the effect in question. Studies are drawn from their paired replies and tested as ``compare`` tests them, by the same
-function. The subjects are the observer of :mod:`confidence_tasks.simulation` on arrays: they answer a hundred thousand
-questions at once, without words, and without the habits that make a reply hard to read.
+Two simulated subjects answer the same questions. They differ in one parameter, chosen so that the measure differs by
+the effect. Studies are drawn from their paired replies and tested by the function that ``compare`` uses. The subjects
+are the observer of :mod:`confidence_tasks.simulation`, vectorised over questions: they return correctness and
+confidence, not texts, and every reply is readable.
 """
 
 from __future__ import annotations
@@ -34,53 +34,53 @@ from confidence_tasks.study.measures import Measure, rows_of
 from confidence_tasks.study.parameter import did_you_mean, one_of
 
 Draws: TypeAlias = Mapping[str, FloatArray]
-"""Standard normal numbers, one a question, by the name of what they determine."""
+"""Standard normal draws, one per question, by the name of the quantity that they determine."""
 
 QUESTION_DRAWS = ("outcome", "evidence", "belief", "difficulty")
-"""Draws that depend on the question: two subjects may share them in part."""
+"""Draws that depend on the question; they may correlate between two subjects."""
 
 REPLY_DRAWS = ("noise", "rounding", "tunnel")
-"""Draws that are made anew for every reply."""
+"""Draws that are independent for each reply."""
 
 
 def paired_draws(
     log2_n: int, correlation: float, rng: np.random.Generator, n_replies: int = 1
 ) -> tuple[list[Draws], list[Draws]]:
-    """Draw for two subjects that are asked the same 2 ** log2_n questions, evenly rather than independently.
+    """Return quasi-random draws of two subjects that answer the same 2 ** log2_n questions.
 
-    What a question does to one and to the other correlates: 0 for models that have nothing in common, 1 for one
-    model asked twice. Each subject has draws for ``n_replies`` replies to a question, one a condition.
+    ``correlation`` is that of the draws that depend on the question: 0 for unrelated models, 1 for one model asked
+    twice. Each subject has draws for ``n_replies`` replies to each question, one per condition.
 
     References
     ----------
     Sobol' points, scrambled: Owen (1998), doi:10.1006/jcom.1998.0487.
     """
-    # What matters most comes first, where the points are most even.
+    # The first dimensions of a Sobol' sequence are the most even: they get the most important draws.
     names = [(subject, name) for name in QUESTION_DRAWS for subject in (0, 1)]
     names += [
         (subject, f"{name}/{i}") for i in range(n_replies) for name in REPLY_DRAWS for subject in (0, 1)
     ]
-    from scipy.stats import qmc  # takes half a second, and reports import this module without drawing
+    from scipy.stats import qmc  # this import takes half a second, and reports do not need it
 
     points = qmc.Sobol(len(names), rng=rng).random_base2(log2_n)
-    tiny = 2.0**-40  # a point of the unit cube may lie on its edge, where there is no normal number
+    tiny = 2.0**-40  # keeps points at the edge of the unit cube from becoming infinite
     drawn = dict(zip(names, ndtri(np.clip(points, tiny, 1.0 - tiny)).T, strict=True))
     rest = np.sqrt(1.0 - correlation**2)
     for name in QUESTION_DRAWS:
         drawn[1, name] = correlation * drawn[0, name] + rest * drawn[1, name]
 
-    def of(subject: int) -> list[Draws]:
+    def draws_of(subject: int) -> list[Draws]:
         shared = {name: drawn[subject, name] for name in QUESTION_DRAWS}
         return [
             {**shared, **{name: drawn[subject, f"{name}/{i}"] for name in REPLY_DRAWS}}
             for i in range(n_replies)
         ]
 
-    return of(0), of(1)
+    return draws_of(0), draws_of(1)
 
 
 def decide(subject: Subject, draws: Draws, condition: str = "") -> tuple[BoolArray, FloatArray]:
-    """Return whether the subject is right about each question, and its confidence, as ``Subject.decide``."""
+    """Return whether the subject is right about each question, and its confidence, like ``Subject.decide``."""
     accuracy = accuracy_of(subject, draws)
     correct = ndtr(draws["outcome"]) < accuracy
     meta = np.clip(subject.meta_d_prime * subject.scale_gain.get(condition, 1.0), -STRONGEST, STRONGEST)
@@ -92,14 +92,14 @@ def decide(subject: Subject, draws: Draws, condition: str = "") -> tuple[BoolArr
 
 
 def accuracy_of(subject: Subject, draws: Draws) -> FloatArray:
-    """Return the chance that the subject is right about each question."""
+    """Return the probability that the subject is right about each question."""
     d_prime = subject.d_prime + subject.difficulty_spread * draws["difficulty"]
     return np.asarray(ndtr(np.clip(d_prime, -STRONGEST, STRONGEST) / 2))
 
 
 @dataclass(frozen=True, slots=True)
 class EffectParameter:
-    """The parameter of a simulated subject that moves a measure, and how far it is moved."""
+    """The parameter of a simulated subject that changes a measure, and the range in which it is varied."""
 
     parameter: str
     low: float
@@ -108,25 +108,25 @@ class EffectParameter:
 
 @dataclass(frozen=True, slots=True)
 class PowerDesign:
-    """A study as power analysis simulates it.
+    """How power analysis simulates a study.
 
     Attributes
     ----------
     condition : str
-        The condition that is planned for by default; ``all`` for measures over all conditions.
+        The default condition; ``all`` for measures over all conditions.
     read_condition : callable
-        Brings a condition to its label; ValueError says what a condition is.
+        Returns the label of a condition; ValueError if there is no such condition.
     n_replies : int
-        Replies to each question, one a condition.
+        Number of replies to each question, one per condition.
     replies : callable
-        ``replies(subject, draws, condition)``: what the subject says to each question, as columns of equal length that
-        tell questions apart.
+        ``replies(subject, draws, condition)``: the subject's replies, as columns with one row per question. Equal rows
+        are simulated once.
     trials : callable
-        ``trials(replies, condition)``: the trials of these questions, ``n_replies`` for each, question by question.
+        ``trials(replies, condition)``: the trials of the questions, ``n_replies`` for each, question by question.
     effects : mapping of str to EffectParameter
-        What moves each measure that differences can be planned for, by its name.
+        The parameter that changes each measure, for the measures that power can be computed for.
     every_measure : sequence of Measure
-        These measures, among others.
+        All measures, including those of ``effects``.
     """
 
     condition: str
@@ -139,24 +139,23 @@ class PowerDesign:
 
     @property
     def measures(self) -> dict[str, Measure]:
-        """The measures that differences can be planned for, by name."""
+        """The measures that power can be computed for, by name."""
         every = {measure.name: measure for measure in self.every_measure}
         return {name: every[name] for name in self.effects}
 
 
 METACOGNITION = EffectParameter("meta_d_prime", 0.0, 4.0)
-"""Changes how much the confidence knows, in any study of answers that are right or wrong."""
+"""The parameter of metacognitive sensitivity, for any study of answers that are right or wrong."""
 
 
-# A study that says nothing of its own -----------------------------------------------------------------------------
+# The default design -----------------------------------------------------------------------------------------------
 
 
 def default_designs(study: Study) -> Iterator[PowerDesign]:
-    """Yield how a study is simulated for power analysis; nothing if no measure reads simulated trials.
+    """Yield the default design of a study; nothing if no measure can be computed from simulated trials.
 
-    The simulated trials are right or wrong with a confidence. Measures that read other columns cannot be planned for.
-    A measure of correctness alone is moved by the subject's sensitivity, one of which less is better by its bias, and
-    any other by its metacognition.
+    The simulated trials have correctness and confidence only. The subject's sensitivity changes a measure of
+    correctness alone, its bias changes a measure that is better when lower, and its metacognition any other measure.
     """
     effects = {measure.name: effect for measure in study.measures if (effect := _effect(measure)) is not None}
     if effects:
@@ -164,21 +163,21 @@ def default_designs(study: Study) -> Iterator[PowerDesign]:
             condition=study.conditions[0],
             read_condition=lambda condition: one_of(study.conditions, condition, "condition"),
             n_replies=1,
-            replies=_replies,
+            replies=_percentages,
             trials=lambda replies, condition: replies,
             effects=effects,
             every_measure=study.measures,
         )
 
 
-def _replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
-    """Answer and state confidence, in percent, so that questions are alike."""
+def _percentages(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
+    """Return correctness, and confidence rounded to whole percents, so that many replies are equal."""
     correct, confidence = decide(subject, draws[0], condition)
     return {"correct": correct.astype(np.float64), "confidence": np.rint(100 * confidence) / 100}
 
 
 def _effect(measure: Measure) -> EffectParameter | None:
-    """Return what moves a measure; None if it reads other columns than simulated trials have."""
+    """Return the parameter that changes a measure; None if the measure cannot be computed from simulated trials."""
     correct, confidence = np.array([1.0, 0.0, 1.0, 0.0]), np.array([0.9, 0.7, 0.6, 0.2])
     if measure.better == "neither" or not _reads(measure, {"correct": correct, "confidence": confidence}):
         return None
@@ -197,21 +196,21 @@ def _reads(measure: Measure, trials: Columns) -> bool:
 
 
 LOG2_POPULATION = 15
-"""Logarithm to the base 2 of the number of questions that both subjects answer, from which studies are drawn."""
+"""Binary logarithm of the number of questions that both subjects answer, from which studies are drawn."""
 
 QUESTIONS = (50, 100, 200, 400, 800, 1600, 3200, 6400)
-"""Numbers of questions tried by default."""
+"""Default numbers of questions."""
 
 MIN_QUESTIONS = 20
-"""Minimum number of questions: fewer give too few exchanges for a test to reject at the usual levels."""
+"""Minimum number of questions: with fewer, a test has too few exchanges to reject at the usual levels."""
 
 EXCHANGES = 399
-"""Number of exchanges or resamples in the test of each simulated study."""
+"""Minimum number of exchanges or resamples in the test of each simulated study."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two subjects that differ by an effect: the value of a parameter and the measure of each, over the population."""
+    """Two subjects that differ by an effect: their values of a parameter, and of the measure over all questions."""
 
     parameter: str
     first: float
@@ -224,11 +223,11 @@ class Pair:
 class PowerCurve:
     """Power against the number of questions.
 
-    ``pair`` are the subjects that differ by the effect. ``n``, of shape (k,), are the numbers of questions that
-    both answer, and ``power`` is the share of the ``n_studies`` simulated for each in which the two-sided test of
-    size ``alpha`` rejects, with the limits of Wilson's 95% interval. ``withheld`` is the share in which ``compare``
-    would print no interval and no p-value. ``needed`` are the questions at which the power reaches the target,
-    between those tried; infinite when none reaches it, NaN when the fewest already do.
+    For each number of questions in ``n``, of shape (k,), ``power`` is the proportion of ``n_studies`` simulated studies
+    in which the two-sided test of size ``alpha`` rejects; ``low`` and ``high`` are its 95% Wilson interval.
+    ``withheld`` is the proportion of studies in which ``compare`` prints no interval and no p-value. ``needed`` is the
+    interpolated number of questions at which the power reaches ``target``: infinite if no number in ``n`` reaches it,
+    NaN if the smallest already does.
     """
 
     study: str
@@ -263,29 +262,42 @@ def power_curve(
     seed: int = 0,
     advance: Callable[[int, int], None] | None = None,
 ) -> PowerCurve:
-    """Compute how likely a study finds a difference, by its number of questions.
+    """Compute the power of a study to find a difference, by its number of questions.
 
-    ``study`` is a name in :func:`confidence_tasks.catalogue.power_designs`, and ``measure`` one of its measures.
-    ``effect``, which is not 0, is that of the first subject minus that of the second, as ``compare`` subtracts. ``n``
-    are the numbers of questions to try, each at least 20; a question counts when both replies to it can be read. Both
-    subjects are asked under the ``condition``, by default the study's most usual one. The first is that of the
-    ``profile``, but for the ``parameters`` that are given.
+    Parameters
+    ----------
+    study, measure : str
+        Name of a study in :func:`confidence_tasks.catalogue.power_designs`, and of one of its measures.
+    effect : float
+        Difference of the measure, first subject minus second; not 0.
+    n : sequence of int
+        Numbers of questions to simulate, each at least 20. Only questions with two readable replies count.
+    condition : str, optional
+        Condition under which both subjects are asked; by default that of the study's design.
+    profile, parameters : str, mapping
+        Profile of the first subject, and parameters that replace those of the profile.
+    correlation : float
+        Correlation of the questions' effects on the two subjects, in [0, 1]: 0 for unrelated models, 1 for one model
+        under two conditions. Shared effects cancel in a paired comparison.
+    alpha, target : float
+        Size of the two-sided test and power to reach, both in (0, 1). Divide ``alpha`` by the number of conditions to
+        plan for a correction.
+    n_studies : int
+        Number of simulated studies for each number of questions.
+    advance : callable, optional
+        Called after each number of questions with the count of those done and their total.
 
-    ``correlation``, in [0, 1], says how alike questions affect the two: 0 for models that have nothing in common, 1 for
-    one model under two conditions. What is alike cancels in a paired comparison. ``alpha``, in (0, 1), is the size of
-    the two-sided test; divide it by the number of conditions to design for a correction. ``target``, in (0, 1), is the
-    power aimed at, and ``n_studies`` are simulated for each number of questions. ``advance`` is told after each number
-    how many are done, and of how many.
-
-    ValueError if there is no such study, measure or condition, a number is out of its domain, or no change of the
-    subject makes such a difference; the message says what can be.
+    Raises
+    ------
+    ValueError
+        If there is no such study, measure or condition, a number is outside its range, or no value of the parameter
+        gives the effect.
 
     Notes
     -----
-    Each simulated study is tested with 399 exchanges or resamples, more for an ``alpha`` below .025, where ``compare``
-    makes 10,000.
-    The agreement with studies gone through reply by reply is in ``benchmarks/results_power.md``.
-    Confidence on a scale of more than 200 steps is rounded to 200 or fewer, so that any width takes as long.
+    Each simulated study is tested with 399 exchanges or resamples, and with more for an ``alpha`` below .025;
+    ``compare`` uses 10,000. ``benchmarks/results_power.md`` compares the results with studies simulated reply by reply.
+    On a scale of more than 200 steps, confidence is rounded to at most 200 steps, to limit the time.
 
     Examples
     --------
@@ -293,7 +305,7 @@ def power_curve(
     >>> curve.pair.parameter, [bool(power > 0.8) for power in curve.power]
     ('perception', [False, True])
     """
-    design, chosen = _chosen(study, measure)
+    design = _design(study, measure)
     _check_options(effect, correlation, alpha, target)
     sizes = np.array(sorted(set(n)), dtype=np.int64)
     if not len(sizes) or sizes[0] < MIN_QUESTIONS:
@@ -303,7 +315,9 @@ def power_curve(
     first, second, pair = _pair(design, measure, subject, label, effect, correlation, seed)
     rejected, withheld = np.zeros(len(sizes)), np.zeros(len(sizes))
     for i, size in enumerate(sizes):
-        rejected[i], withheld[i] = _rejections(first, second, chosen, int(size), alpha, n_studies, seed)
+        rejected[i], withheld[i] = _rejections(
+            first, second, design.measures[measure], int(size), alpha, n_studies, seed
+        )
         if advance:
             advance(i + 1, len(sizes))
     low, high = wilson_interval(rejected, n_studies)
@@ -336,16 +350,17 @@ def _check_options(effect: float, correlation: float, alpha: float, target: floa
         raise ValueError(f"correlation must lie in [0, 1], got {correlation}")
 
 
-def _chosen(study: str, measure: str) -> tuple[PowerDesign, Measure]:
+def _design(study: str, measure: str) -> PowerDesign:
+    """Return the power design of a study; ValueError if it lacks the measure."""
     if study not in power_designs():
         raise ValueError(f"study {study!r} is not one of {', '.join(power_designs())}")
-    design = power_designs()[study]
+    design: PowerDesign = power_designs()[study]
     if measure not in design.measures:
         raise ValueError(
-            f"{study} cannot be planned for by {measure!r}{did_you_mean(measure, design.measures) or '.'} "
-            f"Its measures are {', '.join(design.measures)}"
+            f"the power of {study} cannot be computed for {measure!r}"
+            f"{did_you_mean(measure, design.measures) or '.'} Its measures are {', '.join(design.measures)}"
         )
-    return design, design.measures[measure]
+    return design
 
 
 # The two subjects -------------------------------------------------------------------------------------------------
@@ -355,8 +370,8 @@ def _chosen(study: str, measure: str) -> tuple[PowerDesign, Measure]:
 class _Answers:
     """Replies of a subject to every question of the population.
 
-    Questions that are answered alike are one kind: ``kind`` is that of each question, ``trials`` are those of a
-    question of each kind, ``n_replies`` a kind, and ``counts`` says how many questions are of each.
+    Questions with equal replies are of one kind. ``kind`` is the kind of each question, ``trials`` are the trials of
+    each kind, ``n_replies`` per kind, and ``counts`` are the numbers of questions of each kind.
     """
 
     kind: NDArray[np.intp]
@@ -364,13 +379,14 @@ class _Answers:
     n_replies: int
     counts: FloatArray
 
-    def asked(self, questions: IntArray, measure: Measure) -> CellTable:
-        """Return what is said to some questions of the population."""
+    def table(self, questions: IntArray, measure: Measure) -> CellTable:
+        """Return the trials of some questions of the population."""
         occurring, kind = np.unique(self.kind[questions], return_inverse=True)
         rows = (self.n_replies * occurring[:, np.newaxis] + np.arange(self.n_replies)).ravel()
-        own = (self.n_replies * kind[:, np.newaxis] + np.arange(self.n_replies)).ravel()
+        row_of_trial = (self.n_replies * kind[:, np.newaxis] + np.arange(self.n_replies)).ravel()
         unit = np.repeat(np.arange(len(questions)), self.n_replies)
-        members = csr_array((np.ones(len(own)), (own, unit)), shape=(len(rows), len(questions)))
+        shape = len(rows), len(questions)
+        members = csr_array((np.ones(len(row_of_trial)), (row_of_trial, unit)), shape=shape)
         columns = rows_of(self.trials, rows)
         return CellTable(columns, TrialCounts(np.arange(len(rows)), members), (measure,))
 
@@ -385,7 +401,7 @@ def _answers(design: PowerDesign, subject: Subject, draws: Sequence[Draws], cond
     code = np.zeros(len(next(iter(replies.values()))), dtype=np.int64)
     for column in replies.values():
         distinct, index = np.unique(column, return_inverse=True)
-        # Renumbered after each column, so that the product cannot overflow.
+        # Renumber after each column, so that the product cannot overflow.
         code = np.unique(code * len(distinct) + index, return_inverse=True)[1]
     _, example, kind, counts = np.unique(code, return_index=True, return_inverse=True, return_counts=True)
     trials = design.trials(rows_of(replies, example), condition)
@@ -401,46 +417,49 @@ def _pair(
     correlation: float,
     seed: int,
 ) -> tuple[_Answers, _Answers, Pair]:
-    """Let the subject answer, and another whose measure is lower by ``effect``."""
+    """Return the answers of the subject and of another one whose measure is lower by ``effect``."""
     measure, parameter = design.measures[name], design.effects[name]
     rng = np.random.default_rng([seed, 0])
-    of_first, of_second = paired_draws(LOG2_POPULATION, correlation, rng, design.n_replies)
-    first = _answers(design, subject, of_first, condition)
-    base = first.value(measure)
+    first_draws, second_draws = paired_draws(LOG2_POPULATION, correlation, rng, design.n_replies)
+    first = _answers(design, subject, first_draws, condition)
+    first_measure = first.value(measure)
 
-    def changed(value: float) -> _Answers:
+    def second_at(value: float) -> _Answers:
         change: dict[str, Any] = {parameter.parameter: value}
-        return _answers(design, replace(subject, **change), of_second, condition)
+        return _answers(design, replace(subject, **change), second_draws, condition)
+
+    def difference(value: float) -> float:
+        return first_measure - second_at(value).value(measure)
 
     start = float(getattr(subject, parameter.parameter))
-    value = _moved(lambda at: base - changed(at).value(measure), parameter, start, effect, name, base)
-    second = changed(value)
-    return first, second, Pair(parameter.parameter, start, value, base, second.value(measure))
+    value = _solve(difference, parameter, start, effect, name, first_measure)
+    second = second_at(value)
+    return first, second, Pair(parameter.parameter, start, value, first_measure, second.value(measure))
 
 
-def _moved(
+def _solve(
     difference: Callable[[float], float],
     parameter: EffectParameter,
     start: float,
     effect: float,
-    name: str,
-    base: float,
+    measure: str,
+    first_measure: float,
 ) -> float:
-    """Return the value of a parameter, the nearest to ``start``, at which the difference is ``effect``."""
-    tried = np.union1d(np.linspace(parameter.low, parameter.high, 17), [start])
-    found = np.array([difference(float(value)) for value in tried])
-    beyond = np.sign(found - effect)
-    crossings = np.flatnonzero(beyond[:-1] * beyond[1:] <= 0)
+    """Return the value of a parameter nearest to ``start`` at which the difference is ``effect``."""
+    grid = np.union1d(np.linspace(parameter.low, parameter.high, 17), [start])
+    differences = np.array([difference(float(value)) for value in grid])
+    sign = np.sign(differences - effect)
+    crossings = np.flatnonzero(sign[:-1] * sign[1:] <= 0)
     if not len(crossings):
-        lowest, highest = np.nanmin(found), np.nanmax(found)
+        lowest, highest = np.nanmin(differences), np.nanmax(differences)
         raise ValueError(
-            f"no change of {parameter.parameter} within {parameter.low:g} to {parameter.high:g} makes {name} differ by "
-            f"{effect:+g}: A has {base:.3f}, and A minus B can be {lowest:+.3f} to {highest:+.3f}. Choose an effect in "
-            "between, or another subject to begin with"
+            f"no {parameter.parameter} from {parameter.low:g} to {parameter.high:g} makes {measure} differ by"
+            f" {effect:+g}: A has {first_measure:.3f}, and A minus B ranges from {lowest:+.3f} to {highest:+.3f}."
+            " Choose an effect in this range, or another subject A"
         )
-    crossings = crossings[::-1]  # of two as near, the higher
-    nearest = crossings[np.argmin(np.abs(tried[crossings] - start) + np.abs(tried[crossings + 1] - start))]
-    low, high = float(tried[nearest]), float(tried[nearest + 1])
+    crossings = crossings[::-1]  # of two equally near crossings, the higher
+    nearest = crossings[np.argmin(np.abs(grid[crossings] - start) + np.abs(grid[crossings + 1] - start))]
+    low, high = float(grid[nearest]), float(grid[nearest + 1])
     return float(brentq(lambda value: difference(value) - effect, low, high, xtol=1e-4))
 
 
@@ -450,31 +469,31 @@ def _moved(
 def _rejections(
     first: _Answers, second: _Answers, measure: Measure, n: int, alpha: float, n_studies: int, seed: int
 ) -> tuple[int, int]:
-    """Count the simulated studies in which the test rejects, and those in which it is withheld."""
-    # Fewer than 10 p-values at or below the size of the test would leave to chance what it rejects.
+    """Return the numbers of simulated studies in which the test rejects, and in which it is withheld."""
+    # At least 10 of the possible p-values are at or below alpha, so that the grid of p-values is fine enough.
     settings = Settings(max(EXCHANGES, math.ceil(10 / alpha) - 1), level=1.0 - alpha)
     rng = np.random.default_rng([seed, n])
     names = frozenset(map(str, range(n)))
     rejected, withheld = 0, 0
     for questions in rng.integers(len(first.kind), size=(n_studies, n)):
-        tables = [answers.asked(questions, measure) for answers in (first, second)]
+        tables = [answers.table(questions, measure) for answers in (first, second)]
         source = PairedTables.of(tables[0], tables[1])
-        spread: list[FloatArray | None] = [None, None]
+        resamples: list[FloatArray | None] = [None, None]
         if influence_on(measure, source) is None:
             cells = [TrialSubset("", np.empty(0, dtype=np.int64)) for _ in tables]
             drawn = resampled(list(zip(cells, tables, strict=True)), settings.n_resamples, rng, rng)
-            spread = [drawn[cell, measure.name] for cell in cells]
-        one, other = (_side(table, measure, names, spread[i]) for i, table in enumerate(tables))
-        found = paired_differences([source], {measure.name: (one, other)}, settings, rng, papers_test=False)
-        rejected += found[measure.name].p_value <= alpha
-        withheld += math.isnan(found[measure.name].interval.low)
+            resamples = [drawn[cell, measure.name] for cell in cells]
+        one, other = (_distribution(table, measure, names, resamples[i]) for i, table in enumerate(tables))
+        tests = paired_differences([source], {measure.name: (one, other)}, settings, rng, papers_test=False)
+        rejected += tests[measure.name].p_value <= alpha
+        withheld += math.isnan(tests[measure.name].interval.low)
     return rejected, withheld
 
 
-def _side(
+def _distribution(
     table: CellTable, measure: Measure, questions: frozenset[str], resamples: FloatArray | None
 ) -> Distribution:
-    """Return the measure of a simulated study under one condition, with its resamples if these are needed."""
+    """Return the measure of one subject in a simulated study, with its resamples if the test needs them."""
     trials, unit = table.expanded()
     value = float(np.asarray(measure.compute(table.columns, table.kinds.counts[np.newaxis]))[0])
     return Distribution(
@@ -491,8 +510,8 @@ def _side(
 def questions_needed(n: IntArray, power: FloatArray, target: float) -> float:
     """Return the number of questions at which a power curve reaches ``target``.
 
-    Between two numbers that were tried, the normal quantile of power is taken to be linear in the square root of the
-    number of questions, as it is for the test of a mean.
+    The normal quantile of power is interpolated linearly in the square root of the number of questions, which is exact
+    for the test of a mean.
 
     Examples
     --------
@@ -501,11 +520,11 @@ def questions_needed(n: IntArray, power: FloatArray, target: float) -> float:
     """
     reached = np.flatnonzero(power >= target)
     if not len(reached):
-        return float("inf")
+        return math.inf
     after = int(reached[0])
     if after == 0:
-        return float("nan")
+        return math.nan
     root = np.sqrt(n[after - 1 : after + 1].astype(np.float64))
     quantile = ndtri(np.clip(power[after - 1 : after + 1], 1e-3, 1.0 - 1e-3))
-    share = (ndtri(target) - quantile[0]) / (quantile[1] - quantile[0])
-    return float(np.ceil((root[0] + min(max(share, 0.0), 1.0) * (root[1] - root[0])) ** 2))
+    fraction = np.clip((ndtri(target) - quantile[0]) / (quantile[1] - quantile[0]), 0.0, 1.0)
+    return float(np.ceil((root[0] + fraction * (root[1] - root[0])) ** 2))

@@ -171,10 +171,13 @@ def test_the_seed_decides_everything() -> None:
     ("changed", "said"),
     [
         ({"study": "lifeeval"}, "study 'lifeeval' is not one of fermieval, nlp_metad"),
-        ({"measure": "entropy"}, "scales cannot be planned for by 'entropy'. Its measures are mratio"),
+        (
+            {"measure": "entropy"},
+            "the power of scales cannot be computed for 'entropy'. Its measures are mratio",
+        ),
         ({"effect": 0.0}, "other than 0"),
         ({"effect": math.nan}, "other than 0"),
-        ({"effect": 9.0}, r"A has 1\.000, and A minus B can be .* to .*Choose an effect in between"),
+        ({"effect": 9.0}, r"A has 1\.000, and A minus B ranges from .* to .*Choose an effect in this range"),
         ({"n": []}, f"{MIN_QUESTIONS} or more"),
         ({"n": [5]}, f"{MIN_QUESTIONS} or more"),
         ({"alpha": 1.0}, "alpha and target"),
@@ -237,7 +240,7 @@ def test_the_sign_of_a_difference_is_that_of_compare() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--effect", "5"], "A minus B can be"),
+        (["--effect", "5"], "A minus B ranges from"),
         (["--effect", "0.1", "--n", "many"], "not a list of whole numbers"),
         (["--effect", "0.1", "-M", "perception"], "not KEY=NUMBER"),
         (["--effect", "0.1", "--measure", "mratio"], "coverage, coverage_gap"),

@@ -33,7 +33,7 @@ MISTAKES = {
     ),
     "misspelt measure, power": (
         "confidence-tasks power scales --effect 0.2 --measure acuracy",
-        "scales cannot be planned for by 'acuracy'; did you mean 'accuracy'? Its measures are mratio",
+        "the power of scales cannot be computed for 'acuracy'; did you mean 'accuracy'? Its measures are mratio",
     ),
     "misspelt parameter of a subject, power": (
         "confidence-tasks power scales --effect 0.2 -M dprime=1",
