@@ -1,4 +1,4 @@
-"""Logs written without a model, a key or a network: replies of other logs read anew, and recorded replies scored."""
+"""Logs written without calling a model: the replies of another log read again, and recorded replies scored."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ from confidence_tasks.report.trial_files import NotTrialsError, without_garbage_
 from confidence_tasks.study.trial import Item, question_metadata
 
 NO_MODEL = "none/none"
-"""Inspect's own stand-in where no model is called."""
+"""Inspect's placeholder where no model is called."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rescored:
-    """Every metric of a log, as the log had it and as it is now, and how many samples' trials differ."""
+    """The metrics of a log before and after rescoring, and the number of samples whose trials changed."""
 
     before: Mapping[str, float]
     after: Mapping[str, float]
@@ -55,7 +55,7 @@ class Rescored:
 
     @property
     def changed_metrics(self) -> list[str]:
-        """Names of the metrics of the log that are not bit for bit the same; it may have had the headline only."""
+        """Names of the metrics of the log that changed in any bit; a log may have the headline metrics only."""
         return [
             name
             for name, value in self.before.items()
@@ -64,32 +64,37 @@ class Rescored:
 
 
 def rescore(path: str | PathLike[str], target: str | PathLike[str] = "") -> Rescored:
-    """Read the replies of a log anew, with the reading rules and statistics of this version.
+    """Read the replies of a log again, with the reading rules and statistics of this version.
 
-    What a parser or a judge said is taken from the log; no model is called. Samples are read, scored and written one
-    after the other. The log is left alone; the new one is written into ``target``, another file on this machine, if
-    that is given. The entry ``rescored`` of its metadata says when that was and by which versions, and reports take the
-    newest reading of a run.
+    No model is called: the replies of parsers and judges are taken from the log. Samples are read, scored and written
+    batch by batch. The log itself is not changed; the new log is written to ``target``, another file on this machine,
+    if that is given. The entry ``rescored`` of its metadata has the time and the versions; reports use the newest
+    reading of a run.
 
-    NotTrialsError if the log is of no study of this package, or has no samples. RoleError if a prompt to a parser or a
-    judge is another one than in the log, so that a model must be asked. LostRepliesError if a sample of a study of
-    several stages was recovered from a killed run, without its replies.
+    Raises
+    ------
+    NotTrialsError
+        If no study of this package scored the log, or the log has no samples.
+    RoleError
+        If the prompt to a parser or a judge differs from that in the log, so that a model must be called.
+    LostRepliesError
+        If a sample of a study of several stages was recovered from a killed run, without its replies.
     """
-    with _local(fspath(path)) as local:
+    with _local_copy(fspath(path)) as local:
         refuse_unbounded(local)
         log = read_eval_log(local, header_only=True)
-        samples = _in_order(log, summaries(local))
+        samples = _sorted_samples(log, summaries(local))
         if not samples:
             raise NotTrialsError(f"the log has no samples (status: {log.status})")
         scorers, before = _scorers(log), metrics_of(log)
         _log_every_measure(log, samples)
-        done, changed = run_quietly(_rescored(log, local, samples, scorers, fspath(target)))
-    return Rescored(before, metrics_of(done), changed)
+        rescored, n_changed = run_quietly(_rescore(log, local, samples, scorers, fspath(target)))
+    return Rescored(before, metrics_of(rescored), n_changed)
 
 
 @contextmanager
-def _local(path: str) -> Iterator[str]:
-    """Yield a local path of a file: its own or, for a remote file, that of a temporary copy."""
+def _local_copy(path: str) -> Iterator[str]:
+    """Yield the path of a local file or, for a remote file, of a temporary copy."""
     system, root = fsspec.core.url_to_fs(path)
     if "file" in np.atleast_1d(system.protocol):
         yield root
@@ -100,49 +105,49 @@ def _local(path: str) -> Iterator[str]:
         yield copy
 
 
-async def _rescored(
+async def _rescore(
     log: EvalLog, path: str, samples: Sequence[Summary], scorers: list[Scorer], target: str
 ) -> tuple[EvalLog, int]:
-    """Score the samples of a log anew, write them, and return the log and how many trials are others."""
+    """Score the samples of a log again and write them; return the log and the number of samples that changed."""
     writer = LogWriter(log.eval, target) if target else None
     if writer:
         await writer.start()
-    # A failed sample has no reply to read.
-    scored, failed = ([each for each in samples if (each.error is None) is told] for told in (True, False))
-    trials: dict[tuple[str, int], str] = {}
-    changed = 0
+    succeeded = [each for each in samples if each.error is None]
+    failed = [each for each in samples if each.error is not None]  # these have no reply to read
+    scores_before: dict[tuple[str, int], str] = {}
+    n_changed = 0
 
-    async def anew() -> AsyncIterator[list[EvalSample]]:
-        async for batch in _batches(path, scored):
-            trials.update((_key(sample), _values(sample)) for sample in batch)
+    async def batches() -> AsyncIterator[list[EvalSample]]:
+        async for batch in _batches(path, succeeded):
+            scores_before.update((_key(sample), _scores_text(sample)) for sample in batch)
             yield batch
 
     async def add(sample: EvalSample) -> None:
-        nonlocal changed
-        changed += trials.pop(_key(sample)) != _values(sample)
+        nonlocal n_changed
+        n_changed += scores_before.pop(_key(sample)) != _scores_text(sample)
         if writer:
             await writer.add(condense_sample(sample))
 
-    done = await score_samples(log, anew(), scorers, add)
+    rescored = await score_samples(log, batches(), scorers, add)
     entry = {RESCORED: {"at": datetime.now(UTC).isoformat(), "versions": versions()}}
     by = ProvenanceData(author="confidence-tasks rescore", reason="replies read anew")
-    done = edit_eval_log(done, [MetadataEdit(metadata_set=entry)], by)
+    rescored = edit_eval_log(rescored, [MetadataEdit(metadata_set=entry)], by)
     if writer:
         async for batch in _batches(path, failed):
             for sample in batch:
                 await writer.add(condense_sample(sample))
-        await writer.finish(done)
-    return done, changed
+        await writer.finish(rescored)
+    return rescored, n_changed
 
 
 async def _batches(path: str, samples: Sequence[Summary]) -> AsyncIterator[list[EvalSample]]:
-    """Read samples of a log on this machine, of which memory holds a batch; a log in JSON is read whole."""
+    """Yield the samples of a local log in batches, to limit memory; a log in JSON is one batch."""
     keys = [(each.id, each.epoch) for each in samples]
     if not path.endswith(".eval"):
-        found = {_key(sample): sample for sample in (await read_eval_log_async(path)).samples or []}
-        yield [found[str(name), epoch] for name, epoch in keys]
+        by_key = {_key(sample): sample for sample in (await read_eval_log_async(path)).samples or []}
+        yield [by_key[str(name), epoch] for name, epoch in keys]
         return
-    # Each batch reads the directory of the archive again.
+    # Each batch reads the directory of the archive again: there are at most about 20 batches.
     size = max(500, len(keys) // 20)
     for start in range(0, len(keys), size):
         yield await read_eval_log_samples_by_id_async(path, keys[start : start + size])
@@ -154,21 +159,22 @@ async def score_samples(
     scorers: list[Scorer],
     add: Callable[[EvalSample], Awaitable[None]],
 ) -> EvalLog:
-    """Score batches of samples, hand each sample on, and compute the metrics of their log without a model."""
-    roles, log.eval.model_roles = log.eval.model_roles, None  # a role would be made, and ask for its key
+    """Score batches of samples, pass each sample to ``add``, and compute the metrics of the log without a model."""
+    # Without its roles: Inspect creates the model of each role, which requires an API key.
+    roles, log.eval.model_roles = log.eval.model_roles, None
     scored: list[EvalSample] = []
     with without_garbage_collection():
-        async for some in batches:
+        async for batch in batches:
             spec = log.eval.model_copy(update={"metrics": None})
-            part = log.model_copy(update={"samples": some, "eval": spec})
+            part = log.model_copy(update={"samples": batch, "eval": spec})
             await score_async(part, scorers, action="overwrite", model=NO_MODEL, copy=False)
-            for sample in some:
+            for sample in batch:
                 await add(sample)
-                # Metrics need no more of it; whole samples would take five times the memory.
-                of_metrics = {"id": sample.id, "scores": sample.scores, "metadata": sample.metadata}
-                scored.append(_EMPTY.model_copy(update=of_metrics))
+                # Metrics need only these fields; whole samples take five times the memory.
+                fields = {"id": sample.id, "scores": sample.scores, "metadata": sample.metadata}
+                scored.append(_EMPTY.model_copy(update=fields))
             log.eval.scorers = spec.scorers
-            gc.collect(1)  # the cycles that these samples were in, without a look at all that is kept
+            gc.collect(1)  # frees the reference cycles of this batch without scanning older objects
     for scorer in log.eval.scorers or []:
         scorer.metrics = log.eval.metrics
     log.samples = scored
@@ -183,21 +189,21 @@ _EMPTY = EvalSample(id="", epoch=1, input="", target="")
 def metrics_of(log: EvalLog) -> dict[str, float]:
     """Return every metric of a log by name."""
     scores = log.results.scores if log.results else []
-    return {name: float(metric.value) for found in scores for name, metric in found.metrics.items()}
+    return {name: float(metric.value) for score in scores for name, metric in score.metrics.items()}
 
 
 def _scorers(log: EvalLog) -> list[Scorer]:
-    """Make the log's scorers anew, with the options that they had."""
+    """Return the scorers of this package that the log names, with their options in the log."""
     known = {study.scorer_name: study.make_scorer for study in studies()}
     named = [(spec.name.rsplit("/", 1)[-1], spec.options or {}) for spec in log.eval.scorers or []]
-    chosen = [(known[name], options) for name, options in named if name in known]
-    if not chosen:
+    scorers = [known[name](**options) for name, options in named if name in known]
+    if not scorers:
         raise NotTrialsError(f"task {log.eval.task} was scored by none of {', '.join(sorted(known))}")
-    return [make(**options) for make, options in chosen]
+    return scorers
 
 
 def _log_every_measure(log: EvalLog, samples: Sequence[Summary]) -> None:
-    """Have the metrics of a log be all measures; of an older log, whose metrics are no longer known, by condition."""
+    """Let the metrics of a log compute all measures; metrics of older logs are replaced by those by condition."""
     specs = log.eval.metrics if isinstance(log.eval.metrics, list) else []
     for logged in (spec for spec in specs if not isinstance(spec, dict)):
         options = logged.options or {}
@@ -213,25 +219,25 @@ def _log_every_measure(log: EvalLog, samples: Sequence[Summary]) -> None:
         logged.options = {**options, "measures": None, "overall": []}
 
 
-def _in_order(log: EvalLog, samples: Iterable[Summary]) -> list[Summary]:
-    """Put samples in the order of the run, the later of two of the same."""
-    found = {(str(each.id), each.epoch): each for each in samples}
+def _sorted_samples(log: EvalLog, samples: Iterable[Summary]) -> list[Summary]:
+    """Return samples in the order of the run; of two with the same id and epoch, the later one."""
+    latest = {(str(each.id), each.epoch): each for each in samples}
     position = {str(name): i for i, name in enumerate(log.eval.dataset.sample_ids or [])}
-    return sorted(found.values(), key=lambda each: (each.epoch, position.get(str(each.id), len(position))))
+    return sorted(latest.values(), key=lambda each: (each.epoch, position.get(str(each.id), len(position))))
 
 
 def _key(sample: EvalSample) -> tuple[str, int]:
     return str(sample.id), sample.epoch
 
 
-def _values(sample: EvalSample) -> str:
-    """Return the scores of a sample as text, in which NaN equals NaN."""
+def _scores_text(sample: EvalSample) -> str:
+    """Return the scores of a sample as text, so that NaN equals NaN."""
     return repr(
         {
-            name: sorted(scored_trial(found.value, found.metadata).items())
-            if isinstance(found.value, Mapping)
-            else found.value
-            for name, found in (sample.scores or {}).items()
+            name: sorted(scored_trial(score.value, score.metadata).items())
+            if isinstance(score.value, Mapping)
+            else score.value
+            for name, score in (sample.scores or {}).items()
         }
     )
 
@@ -241,7 +247,7 @@ def _values(sample: EvalSample) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A prompt, its reply, and the number of the prompt among equal ones, from 1."""
+    """A prompt with its reply; ``epoch`` numbers the replies to one prompt from 1."""
 
     item: Item
     reply: str
@@ -256,30 +262,30 @@ def score_recorded(
     recorded: Sequence[Recorded],
     folder: Path,
 ) -> EvalLog:
-    """Write a log whose samples hold what a file of replies says that a model said, scored."""
+    """Write a log of recorded replies of one model, scored."""
     items = {each.item.id: each.item for each in recorded}
-    log = _empty_log(task, scorer(), metrics(list(items.values())))
+    log = _log_without_samples(task, scorer(), metrics(list(items.values())))
     spec = log.eval
     spec.model, spec.config.epochs = model, max(each.epoch for each in recorded)
     spec.dataset.samples, spec.dataset.sample_ids = len(items), list(items)
     position = {name: i for i, name in enumerate(items)}
-    in_order = sorted(recorded, key=lambda each: (each.epoch, position[each.item.id]))
+    ordered = sorted(recorded, key=lambda each: (each.epoch, position[each.item.id]))
     folder.mkdir(parents=True, exist_ok=True)
-    when = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S")
-    # As the harness names logs: when, which task, which id.
-    log.location = str(folder / f"{when}_{task.replace('_', '-')}_{log.eval.task_id}.eval")
-    return run_quietly(_scored(log, scorer(), in_order))
+    time = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S")
+    # Inspect names logs by time, task and id.
+    log.location = str(folder / f"{time}_{task.replace('_', '-')}_{log.eval.task_id}.eval")
+    return run_quietly(_write_scored(log, scorer(), ordered))
 
 
-async def _scored(log: EvalLog, scorer: Scorer, recorded: Sequence[Recorded]) -> EvalLog:
+async def _write_scored(log: EvalLog, scorer: Scorer, recorded: Sequence[Recorded]) -> EvalLog:
     writer = LogWriter(log.eval, log.location)
     await writer.start()
-    done = await score_samples(log, _recorded_samples(recorded, log.eval.model), [scorer], writer.add)
-    return await writer.finish(done)
+    samples = _recorded_samples(recorded, log.eval.model)
+    return await writer.finish(await score_samples(log, samples, [scorer], writer.add))
 
 
-def _empty_log(name: str, scorer: Scorer, metrics: list[Any]) -> EvalLog:
-    """Let the harness write the log of a run in which nothing was asked: all is there but the samples."""
+def _log_without_samples(name: str, scorer: Scorer, metrics: list[Any]) -> EvalLog:
+    """Return the log of a run without samples, as Inspect writes it."""
     task = Task(
         name=name,
         dataset=MemoryDataset([Sample(id="none", input="")], name="replies"),
@@ -300,7 +306,7 @@ def _empty_log(name: str, scorer: Scorer, metrics: list[Any]) -> EvalLog:
 
 @solver
 def recorded_reply() -> Solver:
-    """Ask no model: the reply is there."""
+    """Leave the state unchanged: the reply is recorded, and no model is called."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         return state

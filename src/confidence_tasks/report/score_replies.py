@@ -1,4 +1,4 @@
-"""Replies that are already there, scored without a model into Inspect logs like any other."""
+"""Recorded replies in files, scored into Inspect logs without calling a model."""
 
 from __future__ import annotations
 
@@ -33,34 +33,34 @@ if TYPE_CHECKING:
     from confidence_tasks.report.rescore import Recorded
 
 Row: TypeAlias = Mapping[str, Any]
-"""Fields of a reply by name, as a file has them."""
+"""A row of a file of replies: its fields by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyForm:
-    """Columns of a file of replies to one study, and the function that reads a row.
+    """The fields of a file of replies to one study, and the function that reads a row.
 
     Attributes
     ----------
     study : Study
-        The study, whose scorer and metrics are used.
+        The study whose scorer and metrics are used.
     fields : mapping of str to str
-        The fields that a row has beside the question, its answer and the reply, and what each says. The last of them
-        may also be given as ``condition``, with its label: ``lambda=10`` for a penalty of 10.
+        The required fields besides the question, its answer and the reply, with a description of each. The field
+        ``condition`` may replace the last of them, with the label of the condition: ``lambda=10`` for a penalty of 10.
     item : callable
-        Makes a question and a row into what was asked; ValueError says what is wrong with a field.
+        ``item(question, row)``: the item that was asked; ValueError if a field is invalid.
     label : str
-        What a condition begins with.
+        Prefix of the labels of conditions.
     kind : str, optional
-        The only kind that its questions have.
+        Kind of all questions.
     key : str
-        The field that holds the key; empty where the study needs none.
+        Name of the field with the right answer; empty if the study needs none.
     optional : tuple of str
-        Fields of the study that a row may also have.
+        Optional fields of the study.
     scoring : mapping of str to str
-        Arguments with which the study's scorer needs no model.
+        Arguments of the study's scorer that let it work without a model.
     parameters : callable
-        Parameters of the metrics of what was asked; the others have their defaults.
+        ``parameters(items)``: parameters of the metrics that differ from their defaults.
     """
 
     study: Study
@@ -74,12 +74,12 @@ class ReplyForm:
     parameters: Callable[[Sequence[Item]], Mapping[str, Any]] = lambda items: {}
 
     def scorer(self) -> Scorer:
-        """Return the study's scorer, without a model's help."""
+        """Return the study's scorer; it calls no model."""
         scorer: Scorer = self.study.make_scorer(**self.scoring)
         return scorer
 
     def metrics(self, items: Sequence[Item]) -> list[Any]:
-        """Return all metrics of what was asked."""
+        """Return all metrics of the study for some items."""
         from confidence_tasks.harness.inspect.metrics import metrics_of
         from confidence_tasks.harness.staged import default_parameters, task_metrics
 
@@ -88,20 +88,20 @@ class ReplyForm:
         return metrics_of(self.study, task_metrics(self.study, parameters, conditions), "all")
 
     def completed(self, row: Row) -> Row:
-        """Return a row with the last field read off its condition, where only that is given."""
+        """Return a row with its last field; if the row lacks it, the field is read from the label of the condition."""
         name = next(reversed(list(self.fields)), "")
         if not name or name in row or "condition" not in row:
             return row
         return {**row, name: str(row["condition"]).removeprefix(self.label)}
 
 
-def with_id_suffix(question: Question, row: Row, by: str) -> Question:
-    """Let an id made from the text also depend on what the text may leave out."""
-    return question if "id" in row else replace(question, id=f"{question.id}-{by}")
+def with_id_suffix(question: Question, row: Row, suffix: str) -> Question:
+    """Add a suffix to the id of a question, unless the row gives the id."""
+    return question if "id" in row else replace(question, id=f"{question.id}-{suffix}")
 
 
 def number_in(row: Row, field: str, low: float, high: float) -> float:
-    """Return the number in a field; ValueError if it is none, or is not from ``low`` to ``high``."""
+    """Return the number in a field; ValueError if it is not a number from ``low`` to ``high``."""
     try:
         value = float("nan") if isinstance(row[field], bool) else float(row[field])
     except (TypeError, ValueError):
@@ -112,7 +112,7 @@ def number_in(row: Row, field: str, low: float, high: float) -> float:
 
 
 def whole_number_in(row: Row, field: str, low: int, high: int) -> int:
-    """Return the whole number in a field; ValueError if it is none, or is not from ``low`` to ``high``."""
+    """Return the whole number in a field; ValueError if it is not a whole number from ``low`` to ``high``."""
     value = number_in(row, field, low, high)
     if not value.is_integer():
         raise ValueError(f"{field}={row[field]!r} is not a whole number")
@@ -120,7 +120,7 @@ def whole_number_in(row: Row, field: str, low: int, high: int) -> int:
 
 
 def default_forms(study: Study) -> Mapping[str, ReplyForm]:
-    """Return how files of replies to a study are scored; none if a trial needs more than the text of one reply."""
+    """Return the default form of a study; none if a trial needs more than the text of one reply."""
     from confidence_tasks.harness.staged import STUDY, default_parameters, is_single
 
     stages = study.stages_of(default_parameters(study))
@@ -131,14 +131,11 @@ def default_forms(study: Study) -> Mapping[str, ReplyForm]:
     def item(question: Question, row: Row) -> Item:
         label = str(row["condition"]) if several else study.conditions[0]
         condition = one_of(study.conditions, label, "condition")
-        about = {STUDY: study.address, **question.metadata}
-        return Item(question, condition, question.text, metadata=about)
+        metadata = {STUDY: study.address, **question.metadata}
+        return Item(question, condition, question.text, metadata=metadata)
 
-    return {
-        study.name: ReplyForm(
-            study, {"condition": f"the condition: {', '.join(study.conditions)}"} if several else {}, item
-        )
-    }
+    fields = {"condition": f"the condition: {', '.join(study.conditions)}"} if several else {}
+    return {study.name: ReplyForm(study, fields, item)}
 
 
 def score_replies(
@@ -149,23 +146,40 @@ def score_replies(
     fields: Mapping[str, Any] | None = None,
     log_dir: str | Path = "logs",
 ) -> list[EvalLog]:
-    """Score a file of replies as one of the studies; return a log for each model, as written.
+    """Score a file of replies for a study, and write a log for each model.
 
-    The samples of a log are read when they are asked for: memory holds the rows and what was read of them.
+    Nothing is written unless all rows are valid. A row has ``question``, ``reply``, and the fields of the study in
+    :func:`confidence_tasks.catalogue.reply_forms`. The right answer is ``answer`` or ``gold``; FermiEval calls it
+    ``exponent``, and LifeEval needs none. ``choices``, ``aliases``, ``kind``, ``id``, ``subject`` and ``level`` are as
+    in a file of questions, ``source`` is the source of the question, and ``model`` the model that replied. Other fields
+    are ignored. Several rows with the same question, condition and model are epochs.
 
-    Nothing is written unless every row is sound. A row of the ``.jsonl``, ``.csv`` or ``.parquet`` file has
-    ``question`` and ``reply``, and the fields that the study needs, listed in
-    :func:`confidence_tasks.catalogue.reply_forms`. ``answer``, or ``gold``, is the key, which FermiEval has as
-    ``exponent`` and LifeEval needs none of; ``choices``, ``aliases``, ``kind``, ``id``, ``subject`` and ``level``
-    are as in a file of questions; ``source`` names where a question is from, and ``model`` who replied. Other
-    fields are left out. Further rows of the same question and condition are taken for further epochs.
+    Parameters
+    ----------
+    path : path
+        A ``.jsonl``, ``.csv`` or ``.parquet`` file with one row per reply.
+    study : str
+        Name of the study.
+    model : str, optional
+        Model of the rows that name none; by default the name of the file. A name without a provider becomes
+        ``recorded/<name>``.
+    fields : mapping, optional
+        Values of fields that rows lack.
+    log_dir : path
+        Folder of the logs.
 
-    Where a row has no ``model`` it is that given, by default the file's name; without a provider it becomes
-    ``recorded/<name>``. Rows without some of the ``fields`` have these.
+    Returns
+    -------
+    list of EvalLog
+        The headers of the logs, without samples.
 
-    ValueError if there is no such study. SourceError if a row lacks something or says something that cannot be, and the
-    message names the line; if ``fields`` has a field that the study does not read; or if a log cannot be written, for
-    want of room or of permission.
+    Raises
+    ------
+    ValueError
+        If there is no such study.
+    SourceError
+        If a row is invalid, with its line in the message; if the study does not read one of ``fields``; or if a log
+        cannot be written.
     """
     from confidence_tasks.report.rescore import Recorded, score_recorded
 
@@ -175,7 +189,7 @@ def score_replies(
     if unknown := sorted((fields or {}).keys() - known):
         raise SourceError(f"{study} reads no field {', '.join(unknown)}; it reads {', '.join(sorted(known))}")
     by_model: dict[str, list[Recorded]] = {}
-    asked: Counter[tuple[str, str]] = Counter()
+    n_replies: Counter[tuple[str, str]] = Counter()
     questions: dict[str, Question] = {}
     items: dict[str, Item] = {}
     for name, item, reply in _replies(path, study, form, model or path.stem, fields or {}):
@@ -184,10 +198,10 @@ def score_replies(
             raise SourceError(
                 f"{path}: rows with the id {question.id} differ in their question, key or fields"
             )
-        asked[name, item.id] += 1
-        by_model.setdefault(name, []).append(Recorded(item, reply, asked[name, item.id]))
+        n_replies[name, item.id] += 1
+        by_model.setdefault(name, []).append(Recorded(item, reply, n_replies[name, item.id]))
     if not by_model:
-        raise SourceError(f"{path}: it holds no replies")
+        raise SourceError(f"{path}: the file has no replies")
     logs: list[EvalLog] = []
     try:
         for name, recorded in by_model.items():
@@ -197,7 +211,7 @@ def score_replies(
     except OSError as error:
         for log in logs:
             Path(log.location).unlink()
-        raise SourceError(f"{log_dir}: no log can be written there ({error.strerror or error})") from error
+        raise SourceError(f"{log_dir}: the log cannot be written ({error.strerror or error})") from error
     return logs
 
 
@@ -207,21 +221,19 @@ def score_replies(
 def _replies(
     path: Path, study: str, form: ReplyForm, model: str, fields: Mapping[str, Any]
 ) -> Iterator[tuple[str, Item, str]]:
-    needed = tuple(name for name in dict.fromkeys(("question", "reply", form.key, *form.fields)) if name)
+    """Yield the model, the item and the reply of each row of a file."""
+    required = tuple(name for name in dict.fromkeys(("question", "reply", form.key, *form.fields)) if name)
     for where, given in read_rows(path):
         row = {**fields, **form.completed(given)}
-        if missing := [name for name in needed if name not in row]:
-            key = (
-                f"; {form.key} is {form.fields[form.key]}"
-                if form.key in missing and form.key in form.fields
-                else ""
-            )
+        if missing := [name for name in required if name not in row]:
+            has_key_hint = form.key in missing and form.key in form.fields
+            key_hint = f"; {form.key} is {form.fields[form.key]}" if has_key_hint else ""
             raise SourceError(
-                f"{where}: {', '.join(missing)} missing; a row of {study} needs {', '.join(needed)}, and has "
-                f"{', '.join(given) or 'nothing'}{key}"
+                f"{where}: {', '.join(missing)} missing; a row of {study} needs {', '.join(required)}, and has"
+                f" {', '.join(given) or 'nothing'}{key_hint}"
             )
         if not isinstance(row["reply"], str):
-            raise SourceError(f"{where}: reply must be a text")
+            raise SourceError(f"{where}: reply must be text")
         try:
             item = form.item(_question(path, row, form), row)
         except ValueError as error:
@@ -232,8 +244,8 @@ def _replies(
 
 def _question(path: Path, row: Row, form: ReplyForm) -> Question:
     source = re.sub(r"[^\w.-]+", "_", str(row.get("source") or path.stem), flags=re.ASCII)
-    of_question = (QUESTION_FIELDS - form.fields.keys() - {"answer"}) | {form.key}
-    fields = {name: value for name, value in row.items() if name in of_question}
+    names = (QUESTION_FIELDS - form.fields.keys() - {"answer"}) | {form.key}
+    fields = {name: value for name, value in row.items() if name in names}
     if form.kind and fields.setdefault("kind", form.kind) != form.kind:
         raise ValueError(f"'kind' must be {form.kind}, not {fields['kind']!r}")
     return parse_question(source, fields, key=form.key)
@@ -249,16 +261,16 @@ MAX_CHARACTERS = 1_000_000
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
-    """Yield the rows of a file of replies, each with the place where it stands.
+    """Yield the rows of a file of replies, each with its place in the file.
 
-    The file ends in ``.jsonl``, ``.csv`` or ``.parquet``, with at most 512 MiB, 100,000 replies, and a million
-    characters in any text. A field that is missing, null or, but for the reply, empty is left out. ``gold`` is
-    another name of ``answer``.
+    The file ends in ``.jsonl``, ``.csv`` or ``.parquet`` and has at most 512 MiB, 100,000 replies, and a million
+    characters in each text. Null fields and empty cells are left out, except for empty replies. ``gold`` is another
+    name of ``answer``.
 
-    SourceError if the file cannot be read, or is larger; the message names the line.
+    SourceError if the file cannot be read or is too large; the message names the line.
     """
     if path.suffix.lower() not in _READERS:
-        raise SourceError(f"{path}: its name ends in none of {', '.join(_READERS)}")
+        raise SourceError(f"{path}: the file name must end in one of {', '.join(_READERS)}")
     for where, row in file_rows(path, _READERS, MAX_BYTES, MAX_REPLIES, "replies"):
         yield where, _cleaned(row, where)
 
@@ -266,20 +278,21 @@ def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
 def _cleaned(row: Any, where: str) -> Row:
     if not isinstance(row, Mapping):
         raise SourceError(f"{where}: not an object with fields")
-    # No log can hold halves of surrogate pairs.
+    # Logs cannot hold lone surrogates.
     cleaned = {
         str(name): value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
         for name, value in row.items()
         if value is not None
     }
-    if longest := [name for name, value in cleaned.items() if len(str(value)) > MAX_CHARACTERS]:
-        raise SourceError(f"{where}: {longest[0]} has more than {MAX_CHARACTERS:,} characters")
+    for name, value in cleaned.items():
+        if len(str(value)) > MAX_CHARACTERS:
+            raise SourceError(f"{where}: {name} has more than {MAX_CHARACTERS:,} characters")
     if "gold" in cleaned:
         gold = cleaned.pop("gold")
         if cleaned.setdefault("answer", gold) != gold:
             raise SourceError(
-                f"{where}: answer and gold both name the key, and differ: leave out what the model answered, which is"
-                " read from its reply"
+                f"{where}: answer and gold are two names of the right answer, but differ: leave out the model's answer,"
+                " which is read from its reply"
             )
     return cleaned
 
@@ -290,9 +303,9 @@ def _parquet_rows(file: TextIO) -> Iterator[tuple[int, Any]]:
     except ValueError as error:
         raise SourceError(f"{file.name}: not Parquet: {error}") from error
     for number, row in enumerate(table.to_pylist(), start=1):
-        # NaN, which is no equal of itself, is missing.
+        # NaN, which does not equal itself, is missing.
         yield number, {name: value if value == value else None for name, value in row.items()}
 
 
 _READERS: Readers = {**READERS, ".csv": partial(csv_rows, kept="reply"), ".parquet": _parquet_rows}
-"""An empty cell is a field that is missing; an empty reply is what a model said."""
+"""Readers by suffix of the file; an empty cell is a missing field, except for an empty reply."""

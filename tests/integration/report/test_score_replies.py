@@ -250,7 +250,7 @@ def test_any_text_becomes_a_trial(study: str, tmp_path: Path) -> None:
         ([{**SCALES, "scale": None}], "scales", "line 1: scale missing"),
         ([SCALES, {**SCALES, "scale": "low"}], "scales", "line 2: unknown scale 'low'"),
         ([{**SCALES, "answer": "perhaps"}], "scales", "line 1: 'answer' 'perhaps' is not"),
-        ([{**SCALES, "reply": 7}], "scales", "line 1: reply must be a text"),
+        ([{**SCALES, "reply": 7}], "scales", "line 1: reply must be text"),
         ([{**SCALES, "reply": "x" * 1_000_001}], "scales", "line 1: reply has more than 1,000,000"),
         ([{**SCALES, "penalty": -1}], "riskeval", "line 1: penalty '-1' must be a number, 0 or above"),
         ([{**FERMI, "level": 2}], "fermieval", "line 1: level=2 is not a number from 0 to 1"),
@@ -277,7 +277,11 @@ def test_any_text_becomes_a_trial(study: str, tmp_path: Path) -> None:
         ([{**LIFE, "radius": True}], "lifeeval", "line 1: radius=True is not a number from 1 to 100"),
         ([{**LIFE, "age": "30.5"}], "lifeeval", "line 1: age='30.5' is not a whole number"),
         ([{**LIFE, "age": 120}], "lifeeval", "line 1: age=120 is not a number from 0 to 119"),
-        ([{**SCALES, "gold": "no"}], "scales", "line 1: answer and gold both name the key, and differ"),
+        (
+            [{**SCALES, "gold": "no"}],
+            "scales",
+            "line 1: answer and gold are two names of the right answer, but differ",
+        ),
         (
             [{"question": "Is it?", "answer": 1, "reply": "x"}],
             "boolq",
@@ -292,7 +296,7 @@ def test_any_text_becomes_a_trial(study: str, tmp_path: Path) -> None:
         ([SCALES, {**SCALES, "elicitation": "cot"}], "scales", "differ in their question, key or fields"),
         ([{**SCALES, "sex": "x", "age": 3, "radius": 5}], "lifeeval", "line 1: sex='x'"),
         ([[1, 2]], "scales", "line 1: not an object"),
-        ([], "scales", "holds no replies"),
+        ([], "scales", "the file has no replies"),
     ],
 )
 def test_an_unsound_row_is_named_and_nothing_is_written(
@@ -322,7 +326,7 @@ def test_an_unsound_row_is_named_and_nothing_is_written(
         ("mine.csv", b'question,reply\n"a,b\n', "not CSV"),
         ("mine.csv", b"question,reply,scale\na,b,0-100,d\n", "line 2: more cells than columns"),
         ("mine.parquet", b"PAR1 no", "not Parquet"),
-        ("mine.txt", b"", "ends in none of .jsonl, .csv, .parquet"),
+        ("mine.txt", b"", "must end in one of .jsonl, .csv, .parquet"),
     ],
 )
 def test_a_broken_file_is_refused(name: str, content: bytes, said: str, tmp_path: Path) -> None:
@@ -350,7 +354,7 @@ def test_without_room_for_the_second_log_there_is_none(
     arguments = [write(rows, tmp_path / "mine.jsonl"), "--study", "scales", "--log-dir", tmp_path / "logs"]
     shown = CliRunner().invoke(main, ["score", *map(str, arguments)])
     assert shown.exit_code == 1
-    assert "no log can be written there (No space left on device)" in " ".join(shown.output.split())
+    assert "the log cannot be written (No space left on device)" in " ".join(shown.output.split())
     assert list((tmp_path / "logs").iterdir()) == []
 
 
