@@ -5,6 +5,7 @@
 Each line is the median CPU time of several runs, on the same trials and in one process.
 """
 
+import itertools
 import statistics
 import time
 from collections.abc import Callable
@@ -60,6 +61,7 @@ def main() -> None:
     correct = (rng.random(N) < confidence).astype(float)
     other = rng.permutation(correct)
     work = {}
+    seeds = itertools.count()  # draws of one seed are kept, and both sides draw in every run
     for name, stated in (("all distinct", confidence), ("21 values", verbal)):
         for statistic, peer, label in (
             (auroc2, roc_auc_score, "AUROC2"),
@@ -67,7 +69,7 @@ def main() -> None:
         ):
             work[f"{label} interval, {name}"] = (
                 lambda statistic=statistic, stated=stated: bootstrap(
-                    statistic, correct, stated, n_resamples=RESAMPLES
+                    statistic, correct, stated, n_resamples=RESAMPLES, seed=next(seeds)
                 ),
                 lambda peer=peer, stated=stated: scipy_bootstrap(peer, correct, stated),
             )

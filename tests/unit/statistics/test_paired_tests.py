@@ -4,7 +4,7 @@ from scipy import stats
 from tests.unit.statistics.weighted_means import correlation, mean, mean_width, share_of_ones_known, variance
 
 from confidence_tasks.statistics.core import Reason
-from confidence_tasks.statistics.inference import resampling as _resampling
+from confidence_tasks.statistics.inference import weights as _weights
 from confidence_tasks.statistics.inference.resampling import bootstrap_difference
 from confidence_tasks.statistics.inference.tests import (
     equivalence_test,
@@ -103,7 +103,8 @@ def test_two_infinite_conditions_have_no_difference():
 def test_chunks_do_not_change_the_exchanges(rng, monkeypatch):
     first, second = rng.normal(size=(2, 30))
     whole = permutation_test(mean, [first], [second], n_resamples=500)
-    monkeypatch.setattr(_resampling, "_CHUNK_ELEMENTS", 7)
+    monkeypatch.setattr(_weights, "_BLOCK_ELEMENTS", 7)
+    monkeypatch.setattr(_weights, "_CACHED", 7)
     assert permutation_test(mean, [first], [second], n_resamples=500) == whole
 
 

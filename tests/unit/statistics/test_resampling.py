@@ -8,7 +8,7 @@ from scipy import stats
 from tests.unit.statistics.weighted_means import correlation, mean, mean_width, share_of_ones_known, variance
 
 from confidence_tasks.statistics.core import Estimate, Reason, undefined
-from confidence_tasks.statistics.inference import resampling as _resampling
+from confidence_tasks.statistics.inference import weights as _weights
 from confidence_tasks.statistics.inference.limits import Resampled
 from confidence_tasks.statistics.inference.resampling import (
     bootstrap,
@@ -147,7 +147,7 @@ def drawn(n_units, n_resamples=2000, **options):
         seen.append(weights.copy())
         return weights[:, 0]
 
-    bootstrap_distribution(spy, np.zeros(n_units), n_resamples=n_resamples, **options)
+    bootstrap_distribution(spy, np.arange(float(n_units)), n_resamples=n_resamples, **options)
     return np.concatenate(seen)
 
 
@@ -176,8 +176,8 @@ def test_rows_of_a_cluster_are_drawn_together():
 
 
 @settings(max_examples=15)
-@given(chunk=st.integers(1, 400), clustered=st.booleans())
-def test_chunks_do_not_change_the_resamples(chunk, clustered):
+@given(chunk=st.integers(1, 400), clustered=st.booleans(), most_kept=st.sampled_from([0, 1 << 25]))
+def test_chunks_do_not_change_the_resamples(chunk, clustered, most_kept):
     x = np.random.default_rng(1).normal(size=24)
     options = {
         "clusters": np.arange(24) // 3 if clustered else None,
@@ -185,8 +185,10 @@ def test_chunks_do_not_change_the_resamples(chunk, clustered):
     }
     whole = bootstrap_distribution(mean, x, **options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_resampling, "_CHUNK_ELEMENTS", chunk)
-        np.testing.assert_allclose(bootstrap_distribution(mean, x, **options), whole, rtol=1e-14)
+        patch.setattr(_weights, "_BLOCK_ELEMENTS", chunk)
+        patch.setattr(_weights, "_CACHED", chunk)
+        patch.setattr(_weights, "_MOST_KEPT", most_kept)
+        np.testing.assert_allclose(bootstrap_distribution(mean, x, **options), whole, rtol=1e-12)
 
 
 # Correctness: intervals

@@ -1,12 +1,11 @@
-"""Bootstrap intervals whose unit of resampling is the question: units, their weights, the chunks they come in."""
+"""Bootstrap intervals and paired exchanges whose unit of resampling is the question."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,63 +23,64 @@ from confidence_tasks.statistics.core import (
     undefined,
 )
 from confidence_tasks.statistics.inference.limits import METHODS, PROPORTION, Bounds, Method, Resampled
-from confidence_tasks.statistics.inference.weights import Seed, drawn_counts, exchanges
+from confidence_tasks.statistics.inference.weights import (
+    Seed,
+    SharedWeights,
+    TrialCounts,
+    alike_units,
+    count_alike,
+    exchanged_kinds,
+    resampled_kinds,
+)
 
 Statistic: TypeAlias = Callable[..., Any]
 """``statistic(*arrays, weights=W)``: a number for W of shape (n,), an array (R,) for W of shape (R, n)."""
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
-UnitStatistic: TypeAlias = Callable[[FloatArray], FloatArray]
-"""Values (k,) of a statistic for k rows of weights, shape (k, units)."""
-
-_CHUNK_ELEMENTS = 1 << 20
-"""Weights held at a time: 8 MiB, measured to be fastest; smaller arrays are mapped anew, page by page, each time."""
 
 _TIE = 1e-12
 """Values of a statistic closer than this, relative to the largest of them, differ by rounding only."""
 
 _ROUNDING = 1e-9
-"""Relative tolerance up to which differences of a statistic are rounding, as solvers and long sums leave it."""
+"""Relative tolerance up to which differences of a statistic are rounding errors of solvers and long sums."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A statistic of some rows as a function of the weights of the units that the rows belong to."""
+    """A statistic of some rows, which are counted by kind: equal rows are of one kind.
+
+    ``arrays`` hold one row for each kind, and ``kinds`` the number of rows of each kind that each unit has.
+    """
 
     statistic: Statistic
     arrays: tuple[NDArray[Any], ...]
-    unit: IntArray | None = None  # of each row; None when every row is a unit of its own
+    kinds: TrialCounts
+
+    @classmethod
+    def of(cls, statistic: Statistic, rows: Sequence[NDArray[Any]], unit: IntArray | None = None) -> Self:
+        """Count rows, given the number of the unit that each belongs to; by default each is a unit of its own."""
+        unit = np.arange(len(rows[0])) if unit is None else unit
+        kinds = count_alike(rows, unit, int(unit.max(initial=-1)) + 1)
+        return cls(statistic, tuple(row[kinds.example] for row in rows), kinds)
 
     @property
     def n_units(self) -> int:
-        """Number of units."""
-        return self.n_rows if self.unit is None else int(self.unit.max(initial=-1)) + 1
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.arrays[0])
-
-    def row_weights(self, unit_weights: FloatArray) -> FloatArray:
-        """Return the weight of each row, that of its unit."""
-        return unit_weights if self.unit is None else np.take(unit_weights, self.unit, axis=-1)
+        """The number of units."""
+        return int(self.kinds.members.shape[1])
 
     def estimate(self) -> Estimate:
         """Evaluate the statistic with every row counted once."""
-        return as_estimate(self.statistic(*self.arrays, weights=np.ones(self.n_rows)))
+        return as_estimate(self.statistic(*self.arrays, weights=self.kinds.counts))
 
-    def values(self, row_weights: FloatArray) -> FloatArray:
-        """Evaluate the statistic for each row of a weight matrix."""
-        values = np.asarray(self.statistic(*self.arrays, weights=row_weights), dtype=np.float64)
-        if values.shape != (size := len(row_weights),):
+    def __call__(self, weights: NDArray[Any]) -> FloatArray:
+        """Evaluate the statistic for each row of weights of the kinds, shape (R, K)."""
+        shared = SharedWeights.of(weights)
+        values = np.asarray(self.statistic(*self.arrays, weights=shared), dtype=np.float64)
+        if values.shape != (size := len(weights),):
             raise ValueError(
                 f"the statistic must return one value per row of weights: shape ({size},), got {values.shape}"
             )
         return values
-
-    def __call__(self, unit_weights: FloatArray) -> FloatArray:
-        """Evaluate the statistic for each row of weights of the units."""
-        return self.values(self.row_weights(unit_weights))
 
 
 def _minus(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -122,63 +122,45 @@ def paired_samples(
     """Pair two conditions by their common questions, which are the units."""
     if len(first) != len(second):
         raise ValueError(f"first and second must hold the same arrays, got {len(first)} and {len(second)}")
-    samples = as_rows(first), as_rows(second)
+    one, other = as_rows(first), as_rows(second)
     if questions is None:
-        same_length(first=samples[0][0], second=samples[1][0])
-        return Sample(statistic, samples[0]), Sample(statistic, samples[1])
+        same_length(first=one[0], second=other[0])
+        return Sample.of(statistic, one), Sample.of(statistic, other)
     labels = [
-        as_labels(label, "questions", len(rows[0])) for label, rows in zip(questions, samples, strict=True)
+        as_labels(label, "questions", len(rows[0]))
+        for label, rows in zip(questions, (one, other), strict=True)
     ]
     common = np.intersect1d(labels[0], labels[1])
-    paired = []
-    for label, rows in zip(labels, samples, strict=True):
+
+    def sample(rows: tuple[NDArray[Any], ...], label: NDArray[Any]) -> Sample:
         keep = np.isin(label, common)
-        unit = np.searchsorted(common, label[keep])
-        paired.append(Sample(statistic, tuple(row[keep] for row in rows), unit))
-    return paired[0], paired[1]
+        return Sample.of(statistic, [row[keep] for row in rows], np.searchsorted(common, label[keep]))
 
-
-def in_chunks(
-    evaluate: UnitStatistic, weights: Callable[[int], NDArray[Any]], size: int, n_rows: int
-) -> FloatArray:
-    """Evaluate a statistic on ``size`` rows of unit weights, as many at a time as the cache holds.
-
-    ``weights(k)`` makes the next k rows.
-    """
-    step = max(1, _CHUNK_ELEMENTS // max(n_rows, 1))
-    parts = [
-        evaluate(np.ascontiguousarray(weights(min(step, size - start)), dtype=np.float64))
-        for start in range(0, size, step)
-    ]
-    return np.concatenate(parts) if parts else np.empty(0)
+    return sample(one, labels[0]), sample(other, labels[1])
 
 
 def resample_values(samples: Sequence[Sample], n_resamples: int, seed: Seed) -> FloatArray:
-    """Evaluate a statistic on bootstrap resamples of units, or its difference between two samples of these."""
-    rng, n_units = np.random.default_rng(seed), samples[0].n_units
-    return in_chunks(
-        lambda unit_weights: reduce(_minus, (sample(unit_weights) for sample in samples)),
-        lambda k: drawn_counts(n_units, k, rng).T,
-        n_resamples,
-        sum(sample.n_rows for sample in samples),
-    )
+    """Evaluate a statistic on bootstrap resamples of units; with two samples, the difference first minus second."""
+
+    def blocks() -> Iterator[FloatArray]:
+        kinds = [sample.kinds for sample in samples]
+        for weights in resampled_kinds(kinds, n_resamples=n_resamples, seed=seed):
+            values = [sample(of_sample) for sample, of_sample in zip(samples, weights, strict=True)]
+            yield values[0] if len(values) == 1 else _minus(*values)
+
+    return np.concatenate(list(blocks()))
 
 
-def exchanged(first: Sample, second: Sample, size: int, exact: bool, rng: np.random.Generator) -> FloatArray:
-    """Evaluate a difference with the two samples exchanged within some of the units.
-
-    The rows of both are stacked; a weight of one or zero says whether a row counts as the first sample. ``exact`` runs
-    through all ``size`` exchanges, otherwise they are drawn.
-    """
-    rows = tuple(np.concatenate(pair) for pair in zip(first.arrays, second.arrays, strict=True))
-    stacked = Sample(first.statistic, rows)
-    swaps = exchanges(first.n_units, exact, rng)
-
-    def difference(swap: FloatArray) -> FloatArray:
-        as_first = np.concatenate([1.0 - first.row_weights(swap), second.row_weights(swap)], axis=1)
-        return _minus(stacked.values(as_first), stacked.values(1.0 - as_first))
-
-    return in_chunks(difference, lambda k: swaps(k).T, size, stacked.n_rows)
+def exchange_values(first: Sample, second: Sample, n_resamples: int, seed: Seed) -> FloatArray:
+    """Evaluate the difference of two samples after exchanges of the samples within units."""
+    arrays = tuple(np.concatenate(pair) for pair in zip(first.arrays, second.arrays, strict=True))
+    stacked = Sample(first.statistic, arrays, first.kinds)
+    pair = first.kinds, second.kinds, alike_units([first.kinds, second.kinds])
+    blocks = [
+        _minus(stacked(as_first), stacked(as_second))
+        for ((as_first, as_second, _),) in exchanged_kinds([pair], n_resamples=n_resamples, seed=seed)
+    ]
+    return np.concatenate(blocks)
 
 
 def rounding_of(*terms: float) -> float:
@@ -419,7 +401,7 @@ def _sample(statistic: Statistic, arrays: Sequence[ArrayLike], clusters: ArrayLi
     """Return the statistic as a function of unit weights."""
     rows = as_rows(arrays)
     unit = None if clusters is None else label_index(clusters, "clusters", len(rows[0]))
-    return Sample(statistic, rows, unit)
+    return Sample.of(statistic, rows, unit)
 
 
 def interval_of(

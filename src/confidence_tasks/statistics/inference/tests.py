@@ -17,7 +17,7 @@ from confidence_tasks.statistics.inference.resampling import (
     Interval,
     Statistic,
     check_options,
-    exchanged,
+    exchange_values,
     interval_of,
     paired_samples,
     resampled_difference,
@@ -231,14 +231,13 @@ def permutation_test(
     one, other = (sample.estimate() for sample in samples)
     estimate, n_units = Estimate(one - other, one.reason or other.reason), samples[0].n_units
     exact = is_exact(n_units, n_resamples)
-    size = 2**n_units if exact else n_resamples
-    values = exchanged(*samples, size, exact, np.random.default_rng(seed))
+    values = exchange_values(*samples, n_resamples, seed)
     return PermutationTest(
         estimate=estimate,
         p_value=share_as_extreme(estimate, values, alternative, exact, rounding_of(one, other)),
         alternative=alternative,
         n_units=n_units,
-        n_resamples=size,
+        n_resamples=len(values),
         n_undefined=int(np.isnan(values).sum()),
         exact=exact,
         seed=seed_value(seed),

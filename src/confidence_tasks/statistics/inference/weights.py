@@ -260,11 +260,12 @@ _MOST_KEPT = 1 << 25
 @lru_cache(maxsize=3)
 def _kept_counts(n_units: int, n_resamples: int, seed: int | tuple[int, ...]) -> NDArray[np.uint8]:
     """Return the counts of every resample, shape (U, R), which all models that were asked the same questions share."""
-    rng, step = np.random.default_rng(seed), max(1, _CACHED // n_units)
+    rng, step = np.random.default_rng(seed), max(1, _CACHED // max(n_units, 1))
     counts = np.empty((n_units, n_resamples), dtype=np.uint8)  # a unit is drawn once on average
     for start in range(0, n_resamples, step):
         block = counts[:, start : start + step]
         block[:] = drawn_counts(n_units, block.shape[1], rng)
+    counts.flags.writeable = False
     return counts
 
 
