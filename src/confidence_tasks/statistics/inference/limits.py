@@ -1,4 +1,4 @@
-"""Limits of intervals: read off a bootstrap distribution, Wilson's of a proportion, and by inverting a test."""
+"""Limits of intervals: from a bootstrap distribution, by Wilson's formula, and by inverting a test."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def wilson_interval(
     squared = float(scipy.special.ndtri((1.0 + level) / 2.0)) ** 2 / size
     center = (share + squared / 2.0) / (1.0 + squared)
     half_width = np.sqrt(squared * (share * (1.0 - share) + squared / 4.0)) / (1.0 + squared)
-    # At no and at all successes a limit is exact, which rounding would miss.
+    # Without successes the lower limit is exactly 0, without failures the upper limit is exactly 1.
     low = np.where(k == 0.0, 0.0 * size, center - half_width)
     return low, np.where(k == n, 1.0 + 0.0 * size, center + half_width)
 
@@ -67,14 +67,17 @@ Bounds: TypeAlias = tuple[float, float]
 PROPORTION: Bounds = (0.0, 1.0)
 
 MIN_INFORMATIVE = 5
-"""Least number of units that must decide a statistic that has an interval: with fewer, intervals cover too seldom."""
+"""Minimum number of informative units of a statistic with an interval: with fewer, intervals cover too rarely."""
 
 _TIE = 1e-12
-"""Tolerance of numbers of units, and of the spread of resamples relative to the estimate: less is rounding."""
+"""Tolerance for rounding, of numbers of units and of the spread of resamples relative to the estimate."""
 
 _BOTH_CLASSES = 1.25
-"""Degrees of freedom for each trial of the smaller class, of a statistic that compares two classes. The larger class
-contributes too, as in Satterthwaite's (doi:10.2307/3002019) for two means, one with 85% of the variance."""
+"""Degrees of freedom per trial of the smaller class, for a statistic that compares two classes.
+
+The larger class contributes, too: Satterthwaite's formula (doi:10.2307/3002019) gives this factor for two means of
+which one has 85% of the variance.
+"""
 
 
 _LARGEST_EXPONENT = 700.0
@@ -83,13 +86,27 @@ _LARGEST_EXPONENT = 700.0
 
 @dataclass(frozen=True)
 class Resampled:
-    """An estimate with its bootstrap distribution and what is needed to read limits off it."""
+    """An estimate with its bootstrap distribution.
 
-    estimate: Estimate  # the statistic of the data
-    distribution: FloatArray  # (R,), that of each resample
-    n_units: int  # resampled
-    n_informative: float = math.inf  # units that decide it, such as questions answered wrong for an AUROC
-    freedom: float = math.inf  # degrees of freedom of its standard error, if fewer than units less one
+    Attributes
+    ----------
+    estimate : Estimate
+        The statistic of the data.
+    distribution : ndarray, shape (R,)
+        The statistic of each resample.
+    n_units : int
+        Number of units that were resampled.
+    n_informative : float
+        Number of units that determine the statistic, such as the wrong answers for an AUROC.
+    freedom : float
+        Degrees of freedom of the standard error, if fewer than the number of units less one.
+    """
+
+    estimate: Estimate
+    distribution: FloatArray
+    n_units: int
+    n_informative: float = math.inf
+    freedom: float = math.inf
 
     @cached_property
     def defined(self) -> FloatArray:
@@ -98,7 +115,7 @@ class Resampled:
 
     @property
     def reason(self) -> Reason | None:
-        """Why there is no interval; None where there is one."""
+        """The reason why there is no interval; None if there is one."""
         if np.isnan(self.estimate):
             return self.estimate.reason or Reason.NOT_IDENTIFIED
         if np.isinf(self.estimate):
@@ -113,40 +130,39 @@ class Resampled:
     def standard_error(self) -> float:
         """Standard deviation of the resamples times sqrt(n / (n - 1)); exactly 0 where all equal the estimate."""
         value = float(self.estimate)
-        apart = self.defined - value
-        largest = float(abs(apart).max())
+        deviations = self.defined - value
+        largest = float(abs(deviations).max())
         if largest <= _TIE * abs(value):
             return 0.0
-        # Resamples vary as around a population of n_units. No square overflows.
-        return largest * float((apart / largest).std()) * math.sqrt(self.n_units / (self.n_units - 1))
+        # Divided by the largest deviation first, so that no square overflows.
+        return largest * float((deviations / largest).std()) * math.sqrt(self.n_units / (self.n_units - 1))
 
     @property
     def student_terms(self) -> tuple[float, float]:
-        """The standard error and its degrees of freedom; NaN where there is no interval."""
-        return (math.nan, math.nan) if self.reason else (self.standard_error, self._freedom(self.freedom))
-
-    def _freedom(self, own: float) -> float:
-        return min(self.n_units - 1.0, own)
+        """The standard error and its degrees of freedom; NaN if there is no interval."""
+        if self.reason:
+            return math.nan, math.nan
+        return self.standard_error, min(self.n_units - 1.0, self.freedom)
 
     def p_below(self, value: float) -> Estimate:
-        """Return the p-value of the hypothesis that the statistic is at most ``value``, from its percentile."""
+        """Return the one-sided p-value of the hypothesis that the statistic is at most ``value``."""
         if self.reason:
             return undefined(self.reason)
         return Estimate((np.sum(self.defined <= value) + 0.5) / (len(self.defined) + 1.0))
 
     def p_outside(self, margin: float) -> Estimate:
-        """Return the p-value of the hypothesis that the statistic is at least ``margin`` away from 0."""
+        """Return the p-value of the hypothesis that the absolute value of the statistic is at least ``margin``."""
         below, above = self.p_below(-margin), self.p_below(margin)
         missing = below.reason or above.reason
         return undefined(missing) if missing else Estimate(max(below, 1.0 - above))
 
     def limits(self, level: float, method: Method, bounds: Bounds = PROPORTION) -> Limits:
-        """Return the limits of the interval of a level; NaN with a reason where there is none."""
+        """Return the limits of the interval; NaN with a reason if there is none."""
         return no_limits(self.reason) if self.reason else _LIMITS[method](self, level, bounds)
 
 
 def no_limits(reason: Reason) -> Limits:
-    """Return the limits of an interval that there is none of."""
+    """Return limits that are NaN with a reason."""
     return undefined(reason), undefined(reason)
 
 
@@ -166,27 +182,27 @@ def _student(found: Resampled, level: float, bounds: Bounds) -> Limits:
 
 
 def _transformed(found: Resampled, level: float, bounds: Bounds) -> Limits:
-    """Student's interval by the delta method on the scale that has no bounds."""
+    """Student's interval by the delta method, on a scale without bounds."""
     return transformed_limits(
         float(found.estimate),
         found.standard_error,
-        found._freedom(both_classes_freedom(found.freedom + 1.0)),
+        min(found.n_units - 1.0, both_classes_freedom(found.freedom + 1.0)),
         level,
         bounds,
     )
 
 
 def both_classes_freedom(smaller: float) -> float:
-    """Return the degrees of freedom of a statistic that compares two classes, from the size of the smaller."""
+    """Return the degrees of freedom of a statistic that compares two classes, given the size of the smaller class."""
     return _BOTH_CLASSES * smaller
 
 
 def transformed_limits(
     value: float, error: float, freedom: float, level: float, bounds: Bounds = PROPORTION
 ) -> Limits:
-    """Return Student's interval by the delta method on the scale that has no bounds.
+    """Return Student's interval by the delta method, on a scale without bounds.
 
-    That is the logit between 0 and 1, Fisher's z between -1 and 1, and the logarithm above 0.
+    The scale is the logit for bounds of 0 and 1, Fisher's z for -1 and 1, and the logarithm for 0 and infinity.
     """
     lowest, highest = bounds
     if not lowest < value < highest:
@@ -205,7 +221,7 @@ def transformed_limits(
 
 
 def _wilson(found: Resampled, level: float, bounds: Bounds) -> Limits:
-    """Wilson's interval for the number of trials that has this standard error, or of units where that is 0."""
+    """Wilson's interval for the number of trials that gives this standard error; for the units if the error is 0."""
     p, variance = float(found.estimate), found.standard_error**2 * (1.0 - 1.0 / found.n_units)
     size = p * (1.0 - p) / variance if 0.0 < p < 1.0 and variance > 0.0 else found.n_units
     low, high = wilson_interval(p * size, size, level=level)
@@ -222,70 +238,97 @@ _LIMITS: Mapping[Method, Callable[[Resampled, float, Bounds], Limits]] = {
 
 
 _NO_LEVEL = 1e-12
-"""Level of an interval that is hardly wider than a point."""
+"""A level so low that the interval is practically a point."""
 
 
 class InvertedTest(Protocol):
-    """The data of an interval that inverts a test."""
+    """The data of a test whose inversion gives an interval."""
 
     @classmethod
     def mean(cls, parts: Sequence[Self], dependence: float) -> Self:
-        """Join parts that are averaged; ``dependence`` is the variance of their mean over that of independent parts."""
+        """Return the test of the mean of parts, whose variance is ``dependence`` times that of independent parts."""
 
     def limits(self, level: float) -> tuple[Estimate, Estimate]:
-        """Return the limits of the interval; NaN with a reason where there is none."""
+        """Return the limits of the interval; NaN with a reason if there is none."""
 
 
 def limits_over_questions(
-    held: InvertedTest, questions: ArrayLike | None, level: float
+    test: InvertedTest, questions: ArrayLike | None, level: float
 ) -> tuple[Estimate, Estimate]:
-    """Return the limits of the interval; NaN where all trials are of one question."""
+    """Return the limits of the interval; NaN if all trials are about one question."""
     check_level(level)
     if questions is not None and len(np.unique(np.asarray(questions))) == 1:
         return no_limits(Reason.TOO_FEW)
-    return held.limits(level)
+    return test.limits(level)
 
 
 def mover(first: InvertedTest, second: InvertedTest, correlation: float, level: float) -> tuple[float, float]:
-    """Recover a difference without bias, and its standard error, from two intervals that invert a test.
+    """Estimate a difference without bias, and its standard error, from two intervals by test inversion.
 
-    An estimate without bias is where its test finds no difference at all. Its standard error follows from the limit
-    that is further away (MOVER): the nearer one may stand at a bound. ``correlation`` is that of the two estimates,
-    ``level`` that of the intervals. NaN where a term has no interval.
+    The unbiased estimate of each term is the value at which its test statistic is 0. The standard error follows from
+    the limit that is further away (MOVER), as the nearer limit may lie at a bound.
+
+    Parameters
+    ----------
+    first, second : InvertedTest
+        The terms of the difference.
+    correlation : float
+        Correlation of the two estimates.
+    level : float
+        Level of the intervals, in (0, 1).
+
+    Returns
+    -------
+    difference, standard_error : float
+        NaN if a term has no interval.
 
     References
     ----------
     Zou & Donner (2008), Construction of confidence limits about effect measures: a general approach,
     doi:10.1002/sim.3095.
     """
-    (one, its_error), (other, other_error) = (_center_and_error(held, level) for held in (first, second))
-    # Equal errors cancel without rounding.
-    variance = (its_error - other_error) ** 2 + 2.0 * (1.0 - correlation) * its_error * other_error
-    return one - other, math.sqrt(max(variance, 0.0))
+    (center, error), (other_center, other_error) = (
+        _center_and_error(test, level) for test in (first, second)
+    )
+    # Written so that equal errors cancel without rounding.
+    variance = (error - other_error) ** 2 + 2.0 * (1.0 - correlation) * error * other_error
+    return center - other_center, math.sqrt(max(variance, 0.0))
 
 
-def _center_and_error(held: InvertedTest, level: float) -> tuple[float, float]:
-    center = float(np.mean(held.limits(_NO_LEVEL)))
-    low, high = held.limits(level)
+def _center_and_error(test: InvertedTest, level: float) -> tuple[float, float]:
+    center = float(np.mean(test.limits(_NO_LEVEL)))
+    low, high = test.limits(level)
     return center, max(center - low, high - center, 0.0) / float(scipy.special.ndtri((1.0 + level) / 2.0))
 
 
 def accepted(distance: Callable[[FloatArray], FloatArray], reach: float, n_tried: int) -> tuple[float, float]:
-    """Return the limits of the part of a path, from 0 to 1, that lies within ``reach`` standard errors of the estimate.
+    """Return the ends of the part of a path, from 0 to 1, whose points are within ``reach`` standard errors.
 
-    ``distance`` says how many standard errors the estimate lies above what each of some positions on the path leads
-    to, and falls along it. ``n_tried`` positions are tried at a time: on the whole path, then between two of these.
-    Where the distance reaches a limit nowhere, that limit is the nearer end of the path.
+    Parameters
+    ----------
+    distance : callable
+        ``distance(positions)``: the estimate minus the value expected at each position, in standard errors. It
+        decreases along the path.
+    reach : float
+        Number of standard errors.
+    n_tried : int
+        Number of positions that are tried on the whole path, and then again around each end.
+
+    Returns
+    -------
+    start, end : float
+        An end of the path where the distance stays within the reach up to it.
     """
-    whole = np.linspace(0.0, 1.0, n_tried)
-    coarse = np.minimum.accumulate(distance(whole))
+    path = np.linspace(0.0, 1.0, n_tried)
+    coarse = np.minimum.accumulate(distance(path))
     beyond = (coarse >= np.array([[reach], [-reach]])).sum(axis=1)
     fine = np.linspace(
-        whole[np.maximum(beyond - 1, 0)], whole[np.minimum(beyond, n_tried - 1)], n_tried, axis=1
+        path[np.maximum(beyond - 1, 0)], path[np.minimum(beyond, n_tried - 1)], n_tried, axis=1
     )
-    near = distance(fine.ravel()).reshape(fine.shape)
-    return _where(reach, fine[0], near[0]), _where(-reach, fine[1], near[1])
+    distances = distance(fine.ravel()).reshape(fine.shape)
+    return _position(reach, fine[0], distances[0]), _position(-reach, fine[1], distances[1])
 
 
-def _where(value: float, places: FloatArray, distances: FloatArray) -> float:
-    return float(np.interp(-value, -np.minimum.accumulate(distances), places))
+def _position(value: float, positions: FloatArray, distances: FloatArray) -> float:
+    """Return the position at which decreasing distances reach a value."""
+    return float(np.interp(-value, -np.minimum.accumulate(distances), positions))

@@ -1,4 +1,4 @@
-"""Tests of paired contrasts over questions, and p-values adjusted for their number."""
+"""Tests of paired differences over questions, and corrections of p-values for multiple comparisons."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ class PermutationTest:
     estimate : Estimate
         Statistic of the first condition minus that of the second.
     p_value : Estimate
-        Probability of a contrast at least as extreme if the labels of the conditions meant nothing.
+        Probability of a contrast at least as extreme if the conditions were exchangeable.
     alternative : {"two-sided", "greater", "less"}
-        The direction called extreme.
+        The direction in which a contrast counts as extreme.
     n_units : int
         Number of questions whose conditions were exchanged.
     n_resamples : int
         Number of exchanges evaluated.
     n_undefined : int
-        How many of them left the contrast undefined; they are no part of the p-value.
+        Number of exchanges in which the contrast is undefined; they are left out of the p-value.
     exact : bool
-        True when every exchange was evaluated, False when they were drawn at random.
+        True if every possible exchange was evaluated, False if exchanges were drawn at random.
     seed : int or None
-        The seed; None when a generator was handed in.
+        The seed; None if a generator was passed.
     """
 
     estimate: Estimate
@@ -82,7 +82,7 @@ class EquivalenceTest:
 
     @property
     def equivalent(self) -> bool:
-        """Whether the whole interval lies within the margin; False when there is no interval."""
+        """True if the whole interval lies within the margin; False if there is no interval."""
         return bool(-self.margin < self.interval.low and self.interval.high < self.margin)
 
 
@@ -90,9 +90,13 @@ class EquivalenceTest:
 class Pivot:
     """A p-value and an interval of one difference, from the same studentised statistic.
 
-    ``p_value`` is two-sided. ``reach`` is how far the interval of the level asked for goes to either side of the
-    difference; infinite where there are too few exchanges. It leaves out 0 exactly when ``p_value`` is at most one
-    less the level.
+    Attributes
+    ----------
+    p_value : float
+        Two-sided p-value.
+    reach : float
+        Half the width of the interval; infinite if there are too few exchanges for the level. The interval excludes 0
+        exactly when ``p_value`` is at most 1 - level.
     """
 
     p_value: float
@@ -100,7 +104,7 @@ class Pivot:
 
 
 _TIED = 1e-9
-"""Studentised differences closer than this, relative to the one observed, differ by rounding only."""
+"""Relative distance below which studentised differences are equal up to rounding."""
 
 
 def exchange_pivot(
@@ -114,16 +118,27 @@ def exchange_pivot(
     exact: bool = False,
     tie: float = 0.0,
 ) -> Pivot:
-    """Compare a difference over its standard error with the same after exchanges, and with Student's distribution.
+    """Test a studentised difference by exchanges and by Student's distribution; the larger p-value counts.
 
-    What exchanging conditions changes besides the measure, such as how widely confidence is spread, changes the
-    difference and its standard error alike, so that the test holds its size where the conditions are equal in the
-    measure alone. Student's p-value counts where it is larger: a threshold or a step that cuts two scales at different
-    places moves every trial between them to the same side, of which a few wrong ones outweigh many right ones, and
-    exchanges then say too little of how the difference varies.
+    Exchanging conditions also exchanges other properties, such as the spread of confidence. Studentising corrects for
+    that, so the test holds its size if the conditions are equal in the measure alone. Student's distribution is needed
+    where a threshold cuts two scales at different points: all trials between these points move to one side, and the
+    exchanges underestimate the variance.
 
-    ``differences`` and ``errors`` (R,) are those of each exchange, undefined ones left out: of all that there are if
-    ``exact``, instead of random ones. ``freedom`` is of the standard error. What is at most ``tie`` is 0.
+    Parameters
+    ----------
+    difference, error : float
+        The difference and its standard error.
+    differences, errors : array_like, shape (R,)
+        The same for each exchange; undefined ones are left out.
+    freedom : float
+        Degrees of freedom of the standard error.
+    level : float
+        Nominal coverage of the interval, in (0, 1).
+    exact : bool
+        True if the exchanges are all possible ones, False if they are random.
+    tie : float
+        Absolute value up to which a difference or a standard error counts as 0.
 
     References
     ----------
@@ -145,7 +160,7 @@ def exchange_pivot(
     slack = _TIED * max(1.0, observed) if np.isfinite(observed) else 0.0
     extreme = size - int(np.searchsorted(values, observed - slack))
     alpha = 1.0 - level
-    # As many as may be as extreme as a difference that is significant.
+    # The largest number of exchanges that may be as extreme as a significant difference.
     most = int(alpha * size + _TIED) if exact else int(alpha * (size + 1) + _TIED) - 1
     critical = values[size - 1 - most] if most >= 0 else np.inf
     reach = 0.0 if error <= tie else float((critical + slack) * error)
@@ -157,7 +172,7 @@ def exchange_pivot(
 def student_pivot(
     difference: float, error: float, freedom: float, *, level: float = 0.95, tie: float = 0.0
 ) -> Pivot:
-    """Compare a difference over its standard error with Student's distribution; arguments as in :func:`exchange_pivot`.
+    """Test a studentised difference by Student's distribution; arguments as in :func:`exchange_pivot`.
 
     References
     ----------
@@ -175,7 +190,7 @@ def student_pivot(
 
 
 def _studentised(difference: ArrayLike, error: ArrayLike, tie: float) -> FloatArray:
-    """Return the ratio: 0 where both are, infinite where the error alone is, NaN where either is undefined."""
+    """Return the ratio: 0 if both are 0, infinite if only the error is 0, NaN if either is undefined."""
     d, e = np.asarray(difference, dtype=np.float64), np.asarray(error, dtype=np.float64)
     d = np.where(np.abs(d) <= tie, 0.0, d)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -195,23 +210,23 @@ def permutation_test(
 ) -> PermutationTest:
     """Test a paired contrast by exchanging the two conditions within questions.
 
-    The rows of both conditions are stacked. An exchange is then a matrix of zeros and ones that says which rows
-    count as the first condition, so that any weighted statistic can be tested, not means alone.
+    The trials of both conditions are stacked, and an exchange is a pair of weights that select the trials of either
+    side. Any weighted statistic can be tested, not only means.
 
     Parameters
     ----------
     statistic, first, second, questions, seed
         As in :func:`~confidence_tasks.statistics.bootstrap_difference`. All rows of a question change sides together.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
-        Whether a contrast is extreme by its size, or by being large, or by being small.
+        Whether a contrast counts as extreme by its absolute value, by being large or by being small.
     n_resamples : int, default 10000
-        Number of random exchanges. When there are no more than that many exchanges in all, 2 ** questions, each is
-        evaluated once and the p-value is exact.
+        Number of random exchanges. If there are at most this many possible exchanges, 2 ** questions, each is evaluated
+        once and the p-value is exact.
 
     Returns
     -------
     PermutationTest
-        With random exchanges, p = (1 + number as extreme) / (1 + number drawn), never zero.
+        With random exchanges, p = (1 + number of exchanges as extreme) / (1 + number of exchanges), which is never 0.
 
     References
     ----------
@@ -269,7 +284,7 @@ def equivalence_test(
     Returns
     -------
     EquivalenceTest
-        ``equivalent`` when the interval lies within (-margin, margin).
+        ``equivalent`` is True if the interval lies within (-margin, margin).
 
     References
     ----------

@@ -1,6 +1,7 @@
-"""Frequency weights: one vector of counts for a plain call, one row per resample for a bootstrap; and their draws.
+"""Frequency weights of trials: their checks, sums and means, and draws of them for resampling.
 
-One draw of questions serves every table, condition and measure of a report.
+A plain call of a statistic has one vector of weights, a bootstrap one row for each resample. All tables, conditions and
+measures of a report share one draw of questions.
 """
 
 from __future__ import annotations
@@ -32,21 +33,21 @@ Result: TypeAlias = Estimate | FloatArray
 """An :class:`Estimate` of a plain call, or an array of shape (resamples,) for weights of that many rows."""
 
 Weights: TypeAlias = ArrayLike | None
-"""How often each trial counts: (n,), or (R, n) with a row for each of R resamples; None counts every trial once."""
+"""Weight of each trial: (n,), or (R, n) with a row for each of R resamples; None counts every trial once."""
 
 Case: TypeAlias = tuple[BoolArray, Reason]
-"""For which rows (R,) a number is NaN, and why; of several cases, the first that applies."""
+"""The rows (R,) in which a number is NaN, and the reason; of several cases, the first that applies."""
 
 Part = TypeVar("Part")
 
 
 def defined(cases: Sequence[Case]) -> BoolArray:
-    """Return for which rows none of the cases applies."""
+    """Return the rows to which no case applies."""
     return np.asarray(~np.logical_or.reduce([applies for applies, _ in cases]))
 
 
 def settle(values: FloatArray, cases: Sequence[Case], batch: bool) -> Result:
-    """Return values (R,), NaN where a case applies; of no batch, the only one as an Estimate with its reason."""
+    """Return values (R,), NaN where a case applies; without a batch, the value as an Estimate with its reason."""
     if batch:
         return np.where(defined(cases), values, np.nan)
     reason = next((reason for applies, reason in cases if applies[0]), None)
@@ -54,27 +55,27 @@ def settle(values: FloatArray, cases: Sequence[Case], batch: bool) -> Result:
 
 
 class SharedWeights(np.ndarray[Any, np.dtype[np.float64]]):
-    """Weights (R, n) that several statistics take: what these have in common is computed once."""
+    """Weights (R, n) for several statistics; sums that these have in common are computed once."""
 
     weighting: Weighting | None = None
 
     @classmethod
     def of(cls, weights: NDArray[Any]) -> Self:
-        """Share weights, of a type that holds their sum and which must not be changed from here on."""
+        """Share weights, whose type must hold their sum; they must not be changed afterwards."""
         shared = (rows := weights.astype(np.float64, copy=False)).view(cls)
         shared.weighting = Weighting(rows, True, weights)
         return shared
 
 
 def take(rows: NDArray[Any], which: NDArray[np.intp]) -> NDArray[Any]:
-    """Take columns of rows (R, n), in the order given and in the memory layout of the rows."""
+    """Take columns of an array (R, n) in a given order; the result has the memory layout of the array."""
     return np.take(rows, which, axis=1) if rows.flags.c_contiguous else np.take(rows.T, which, axis=0).T
 
 
 def running_sums(rows: NDArray[Any]) -> NDArray[Any]:
-    """Sums of each row (R, n) up to and with each entry.
+    """Return the cumulative sums of each row, shape (R, n).
 
-    NumPy adds up one row after the other, which takes long where the entries of a row do not lie side by side.
+    NumPy sums row by row, which is slow if the entries of a row are not adjacent in memory.
     """
     if rows.flags.c_contiguous:
         return np.cumsum(rows, axis=1)
@@ -89,15 +90,13 @@ class Weighting:
     """Weights of trials, in every resample."""
 
     rows: FloatArray  # (R, n); a plain call has one row
-    batch: bool  # whether the caller gave a row per resample, and so expects R numbers
-    narrow: NDArray[
-        Any
-    ]  # (R, n) in the type drawn, which holds their sum: whole numbers are added faster in it
+    batch: bool  # True if the caller passed one row per resample and expects R numbers
+    narrow: NDArray[Any]  # (R, n) in a small integer type that holds their sum, in which sums are faster
     known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, weights: Weights, n: int) -> Weighting:
-        """Bring ``weights`` to rows; ValueError unless they are finite, not negative and of shape (n,) or (R, n)."""
+        """Check weights: ValueError unless they are finite, not negative and of shape (n,) or (R, n)."""
         shared: Weighting | None = getattr(weights, "weighting", None)
         if shared and shared.rows.shape[1] == n:
             return shared
@@ -110,43 +109,43 @@ class Weighting:
         return cls(rows, array.ndim == 2, rows)
 
     def once(self, key: Hashable, compute: Callable[[], Part]) -> Part:
-        """Return what ``compute`` returns, which is not computed again of these weights."""
-        found: Part = self.known[key] if key in self.known else self.known.setdefault(key, compute())
-        return found
+        """Return the result of ``compute``, which is called once for each key."""
+        result: Part = self.known[key] if key in self.known else self.known.setdefault(key, compute())
+        return result
 
     @property
     def total(self) -> FloatArray:
-        """Number of trials in each row, shape (R,)."""
+        """The total weight of each row, shape (R,)."""
         return self.once("total", lambda: np.asarray(self.rows.sum(axis=1)))
 
     def up_to(self, order: NDArray[np.intp]) -> NDArray[Any]:
-        """Running sums of the weights of some trials, in the order given, shape (R, k) and of the narrow type."""
+        """Return cumulative sums of the weights of some trials in a given order, shape (R, k), in the narrow type."""
         return self.once(order.tobytes(), lambda: running_sums(take(self.narrow, order)))
 
     def kept(self, keep: BoolArray) -> SharedWeights:
-        """Return the weights of some trials, shared by what takes these."""
+        """Return the weights of some trials, to be shared by several statistics."""
         some = np.flatnonzero(keep)
         return self.once(("kept", keep.tobytes()), lambda: SharedWeights.of(take(self.narrow, some)))
 
     def mean(self, column: FloatArray) -> FloatArray:
-        """Weighted mean of a column of shape (n,) in each row, NaN where the row is empty."""
+        """Return the weighted mean of a column (n,) in each row; NaN in rows without weight."""
         return ratio(self.rows @ column, self.total)
 
     def average(self, column: FloatArray) -> Result:
-        """Weighted mean of a column of shape (n,); infinite where a trial that counts is, NaN without trials."""
+        """Return the weighted mean of a column (n,): infinite if a trial with weight is, NaN without trials."""
         infinite = np.isinf(column)
         if not infinite.any():
             return self.settle(self.mean(column))
-        # Infinity times a weight of 0 would be NaN: a trial that was not drawn must not count.
+        # Infinity times a weight of 0 is NaN, but a trial that was not drawn must not count.
         finite = self.mean(np.where(infinite, 0.0, column))
         return self.settle(np.where(self.rows @ infinite > 0.0, np.inf, finite))
 
     def centred(self, column: FloatArray) -> FloatArray:
-        """Subtract each row's own mean, shape (R, n): one mean for all rows would lose digits."""
+        """Subtract from a column its mean in each row, shape (R, n): one mean for all rows would lose digits."""
         return np.asarray(column - self.mean(column)[:, np.newaxis])
 
     def grouped(self, index: NDArray[np.intp], size: int, column: FloatArray) -> FloatArray:
-        """Weighted sums of ``column`` within the groups that ``index`` names, shape (R, size)."""
+        """Return weighted sums of ``column`` by group, shape (R, size); ``index`` holds the group of each trial."""
         if not self.batch:
             return np.bincount(index, self.rows[0] * column, minlength=size)[None].astype(
                 np.float64, copy=False
@@ -156,16 +155,16 @@ class Weighting:
         return np.asarray(members @ self.rows.T).T
 
     def settle(self, values: FloatArray, *cases: Case) -> Result:
-        """Return the values, NaN in rows without trials and where a case applies; the first gives the reason."""
+        """Return values (R,), NaN in rows without trials and where a case applies."""
         return settle(values, ((self.total == 0, Reason.EMPTY), *cases), self.batch)
 
 
 def trials(
     correct: ArrayLike, confidence: ArrayLike, weights: Weights, *, binary: bool = False
 ) -> tuple[FloatArray, FloatArray, Weighting]:
-    """Check the arguments that every statistic of trials takes.
+    """Check the arguments of a statistic of trials; return correctness, confidence and weights.
 
-    ``correct`` may be a probability unless ``binary`` is set.
+    ``correct`` may hold probabilities unless ``binary`` is True.
     """
     checked = (as_binary if binary else as_probability)(correct, "correct")
     stated = as_probability(confidence, "confidence")
@@ -173,14 +172,14 @@ def trials(
 
 
 def ratio(numerator: FloatArray, denominator: FloatArray, *, otherwise: float = np.nan) -> FloatArray:
-    """Divide elementwise, with NaN or another number where the denominator is 0."""
+    """Divide elementwise; where the denominator is 0 the result is ``otherwise``."""
     divisible = denominator != 0.0
     return np.where(divisible, numerator / np.where(divisible, denominator, 1.0), otherwise)
 
 
 @dataclass(frozen=True, slots=True)
 class Tied:
-    """Trials gathered by distinct value, ascending."""
+    """Weights and sums of trials by distinct value, in ascending order."""
 
     values: FloatArray  # (g,)
     counts: FloatArray  # (R, g) weight of each value in each row
@@ -189,7 +188,7 @@ class Tied:
 
 
 def tied(values: FloatArray, weighting: Weighting, *columns: FloatArray) -> Tied:
-    """Gather the weights, and the weighted columns of shape (n,), by distinct value."""
+    """Sum the weights, and the weighted columns of shape (n,), by distinct value."""
     order = np.argsort(values)
     ascending = values[order]
     differs = np.ones(values.shape[0], dtype=np.bool_)
@@ -206,9 +205,9 @@ def tied(values: FloatArray, weighting: Weighting, *columns: FloatArray) -> Tied
 
 
 def first_beyond(up_to: FloatArray, limits: FloatArray) -> NDArray[np.intp]:
-    """Number of entries of each ascending row (R, n) that are no more than each of its limits (R, m).
+    """Return the number of entries of each ascending row (R, n) that do not exceed each limit of the row (R, m).
 
-    By bisection in all rows at once, as :func:`numpy.searchsorted` cannot.
+    This bisects all rows at once, which :func:`numpy.searchsorted` cannot.
     """
     n, row = up_to.shape[1], np.arange(len(limits))[:, np.newaxis]
     found = np.zeros(limits.shape, dtype=np.intp)
@@ -219,21 +218,21 @@ def first_beyond(up_to: FloatArray, limits: FloatArray) -> NDArray[np.intp]:
 
 
 def row_quantiles(values: FloatArray, up_to: FloatArray, shares: FloatArray) -> FloatArray:
-    """Quantiles (R, m) of ascending values (g,) under running sums of weights (R, g), trials as if repeated.
+    """Return weighted quantiles, shape (R, m), of ascending values (g,), given cumulative weights (R, g).
 
-    They interpolate between trials linearly, as :func:`numpy.quantile` does.
+    A weight counts as that many equal trials. Quantiles interpolate linearly, as :func:`numpy.quantile` does.
     """
     rank = np.maximum(up_to[:, -1:] - 1.0, 0.0) * shares
     whole = np.floor(rank)
     places = first_beyond(up_to, np.concatenate([whole, whole + 1.0], axis=1))
     below, above = np.split(values[np.minimum(places, values.size - 1)], 2, axis=1)
     share, step = rank - whole, above - below
-    # Exact at both ends.
+    # Written so that both ends are exact.
     return np.where(share < 0.5, below + step * share, above - step * (1.0 - share))
 
 
 def between(up_to: FloatArray, edges: NDArray[np.intp]) -> FloatArray:
-    """Sums (R, E + 1) between edges (R, E), of which running sums are given; an edge is a number of entries."""
+    """Return the sums between edges, shape (R, E + 1), from cumulative sums; an edge (R, E) is a number of entries."""
     if not up_to.shape[1]:
         return np.zeros((len(edges), edges.shape[1] + 1))
     row = np.arange(len(edges))[:, np.newaxis]
@@ -246,7 +245,7 @@ Seed: TypeAlias = int | np.random.Generator
 
 
 def drawn_counts(n_units: int, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Count how often each unit is drawn in k resamples, shape (U, k). The order of draws does not depend on k."""
+    """Count how often each unit is drawn in each of k resamples, shape (U, k); the draws do not depend on k."""
     place = (rng.random((k, n_units)) * n_units).astype(np.intp)
     place *= k
     place += np.arange(k)[:, np.newaxis]
@@ -259,9 +258,11 @@ _MOST_KEPT = 1 << 25
 
 @lru_cache(maxsize=3)
 def _kept_counts(n_units: int, n_resamples: int, seed: int | tuple[int, ...]) -> NDArray[np.uint8]:
-    """Return the counts of every resample, shape (U, R), which all models that were asked the same questions share."""
+    """Return the counts of all resamples, shape (U, R): models that were asked the same questions share them."""
     rng, step = np.random.default_rng(seed), max(1, _CACHED // max(n_units, 1))
-    counts = np.empty((n_units, n_resamples), dtype=np.uint8)  # a unit is drawn once on average
+    counts = np.empty(
+        (n_units, n_resamples), dtype=np.uint8
+    )  # a unit is drawn once on average, never 256 times
     for start in range(0, n_resamples, step):
         block = counts[:, start : start + step]
         block[:] = drawn_counts(n_units, block.shape[1], rng)
@@ -293,12 +294,15 @@ def _exponential_weights(n_units: int, seed: Seed | tuple[int, ...]) -> Callable
 
 
 def is_exact(n_units: int, n_resamples: int) -> bool:
-    """Return True if all exchanges of the units, 2 ** n_units, are at most ``n_resamples``."""
+    """Return True if there are at most ``n_resamples`` possible exchanges of the units, 2 ** n_units."""
     return n_units <= math.log2(n_resamples)
 
 
 def exchanges(n_units: int, exact: bool, rng: np.random.Generator) -> Callable[[int], NDArray[np.uint8]]:
-    """Return a function that makes the next k exchanges, zeros and ones of shape (U, k): all in turn, or at random."""
+    """Return a function that makes the next k exchanges, zeros and ones of shape (U, k).
+
+    They are all possible exchanges in turn if ``exact``, otherwise random ones.
+    """
     numbers = itertools.count()
 
     def next_of_all(k: int) -> NDArray[np.uint8]:
@@ -313,17 +317,17 @@ def exchanges(n_units: int, exact: bool, rng: np.random.Generator) -> Callable[[
 
 
 _BLOCK_ELEMENTS = 1 << 19
-"""Numbers held at a time, 4 MiB: more does not fit into the cache, and saves no calls."""
+"""Maximum number of values held at a time, 4 MiB: more do not fit into the cache."""
 
 _CACHED = 1 << 17
-"""Weights drawn at a time: counting accesses memory at random, which is fast in the cache only."""
+"""Number of weights drawn at a time: counting accesses memory at random, which is fast only in the cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialCounts:
-    """Rows gathered by kind."""
+    """Rows counted by kind: equal rows are of one kind."""
 
-    example: IntArray  # (K,) a row of each kind
+    example: IntArray  # (K,) position of one row of each kind
     members: scipy.sparse.csr_array  # (K, U) number of rows of each kind that each unit has
 
     @property
@@ -333,9 +337,9 @@ class TrialCounts:
 
 
 def count_alike(columns: Sequence[ArrayLike], unit: ArrayLike, n_units: int) -> TrialCounts:
-    """Gather rows that are alike in every column, of numbers or texts; NaN is like NaN.
+    """Count rows by kind: rows of one kind are equal in every column of numbers or texts; NaN equals NaN.
 
-    ``unit`` (n,) numbers the unit of each row, such as its question, from 0; some of the ``n_units`` may have no row.
+    ``unit`` (n,) holds the number of the unit of each row, such as its question, from 0. Units may have no row.
 
     Examples
     --------
@@ -350,7 +354,7 @@ def count_alike(columns: Sequence[ArrayLike], unit: ArrayLike, n_units: int) -> 
         values = np.asarray(column)
         same_length(unit=units, column=values)
         distinct, index = numbered(values)
-        # Renumbered after each column, so that the product cannot overflow.
+        # Renumber after each column, so that the product cannot overflow.
         code = np.unique(code * len(distinct) + index, return_inverse=True)[1]
     _, example, kind = np.unique(code, return_index=True, return_inverse=True)
     members = scipy.sparse.csr_array((np.ones(len(units)), (kind, units)), shape=(len(example), n_units))
@@ -358,7 +362,7 @@ def count_alike(columns: Sequence[ArrayLike], unit: ArrayLike, n_units: int) -> 
 
 
 def numbered(values: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
-    """Return the distinct values in order, and the number of each value; texts are hashed, as sorting all is slow."""
+    """Return the distinct values in order, and the position of each value among them; texts are hashed, for speed."""
     if values.dtype != object:
         distinct, index = np.unique(values, return_inverse=True)
         return distinct, index
@@ -369,9 +373,9 @@ def numbered(values: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
 
 
 def alike_units(samples: Sequence[TrialCounts]) -> TrialCounts:
-    """Gather the units that have rows of the same kinds in every sample; those without a row are left out.
+    """Count units by kind: units of one kind have the same number of rows of each kind in every sample.
 
-    ``samples`` are tables of the same units, such as two conditions.
+    ``samples`` are counts for the same units, such as questions under two conditions. Units without rows are left out.
 
     Examples
     --------
@@ -410,11 +414,11 @@ def resampled_kinds(
     seed: Seed | tuple[int, ...] = 0,
     bayesian: bool = False,
 ) -> Iterator[list[NDArray[Any]]]:
-    """Resample units, and yield the weights of the kinds of every sample, (r, K), of a type that holds their sum.
+    """Resample units; yield the weights of the kinds of each sample, shape (r, K), block by block.
 
-    One draw of units serves all samples, so that differences between samples are paired by unit. Units are drawn with
-    replacement or, if ``bayesian``, have standard exponential weights: the weights of a sample's kinds over their sum
-    are then draws from the posterior distribution of their proportions (Rubin 1981, doi:10.1214/aos/1176345338).
+    All samples share one draw of units, so differences between samples are paired by unit. Units are drawn with
+    replacement. If ``bayesian``, they get standard exponential weights instead: the normalised weights of the kinds are
+    then draws from the posterior distribution of their proportions (Rubin 1981, doi:10.1214/aos/1176345338).
 
     Examples
     --------
@@ -439,13 +443,14 @@ def exchanged_kinds(
     n_resamples: int = 10_000,
     seed: Seed = 0,
 ) -> Iterator[list[tuple[FloatArray, FloatArray, FloatArray]]]:
-    """Exchange the samples of each pair within units, and yield the weights of the kinds on either side.
+    """Exchange the samples of each pair within units; yield the weights of the kinds on either side, block by block.
 
-    A unit is exchanged in all pairs or in none. Exchanges are random; where there are no more than ``n_resamples`` in
-    all, 2 ** units, each is made once (Phipson & Smyth 2010, doi:10.2202/1544-6115.1585). A pair, such as two
-    conditions of a source, is two tables of the same units and their :func:`alike_units`. For each, weights (r, K1 +
-    K2) of the kinds of the first sample and of the second on either side of the contrast, and how many (r, J) of each
-    kind of units were exchanged, are yielded.
+    A unit is exchanged in all pairs or in none. Exchanges are random; if there are at most ``n_resamples`` possible
+    exchanges, 2 ** units, each is made once (Phipson & Smyth 2010, doi:10.2202/1544-6115.1585).
+
+    A pair, such as two conditions of a source, consists of two samples of the same units and their
+    :func:`alike_units`. For each pair, a block holds the weights of the stacked kinds on the first side and on the
+    second side, shape (r, K1 + K2), and the number of exchanged units of each kind, shape (r, J).
 
     Examples
     --------
@@ -484,8 +489,8 @@ def _common_units(samples: Sequence[TrialCounts], n_resamples: int) -> int:
 
 
 def _whole(samples: Sequence[TrialCounts]) -> np.dtype[Any]:
-    """The smallest type of the whole numbers that all kinds have together: sums are exact, and several times faster."""
-    most = max(its.members.shape[1] * its.members.sum(axis=0).max(initial=0.0) for its in samples)
+    """Return the smallest integer type that holds the total weight: sums are exact and several times faster."""
+    most = max(sample.members.shape[1] * sample.members.sum(axis=0).max(initial=0.0) for sample in samples)
     return np.min_scalar_type(int(most))
 
 
@@ -495,17 +500,16 @@ def _of_kinds(
     unit_weights: Callable[[int], NDArray[Any]],
     dtype: np.dtype[Any],
 ) -> Iterator[list[NDArray[Any]]]:
-    """Yield the weights of the kinds of every sample, those of units being drawn as many at a time as the cache holds.
+    """Yield the weights of the kinds of every sample; units are drawn in steps that fit into the cache.
 
-    The weights of a kind lie side by side in memory, so that what is computed of (r, K) of them goes through r at a
-    time instead of K.
+    The r weights of a kind are adjacent in memory: operations on (r, K) weights then have long inner loops.
     """
-    # By unit, whose weights are then read once for all samples.
+    # In columns, so that the weights of a unit are read once for all samples.
     members = scipy.sparse.vstack([sample.members for sample in samples], format="csc", dtype=dtype)
     bounds = np.cumsum([sample.members.shape[0] for sample in samples])[:-1]
     step = max(1, _CACHED // max(members.shape[1], 1))
     widest = max(1, *(sample.members.shape[0] for sample in samples))
-    # So many that the calls of a fit are few, unless these are eight times as many numbers.
+    # At least 512 rows, so that fits are called rarely, unless these would take eight times the memory.
     block = max(1, _BLOCK_ELEMENTS // widest, min(512, 8 * _BLOCK_ELEMENTS // widest))
     for size in (min(block, total - start) for start in range(0, total, block)):
         summed = np.empty((members.shape[0], size), dtype)
