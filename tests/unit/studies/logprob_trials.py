@@ -1,4 +1,4 @@
-"""Trials of the log-probability study whose evidence is known: drawn at random, or with exactly its quantiles."""
+"""Trials of the log-probability study with known evidence: random draws, or the exact quantiles."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,14 @@ DOMAINS = ("Arts & Literature", "Geography", "History & Politics", "Science & Te
 
 @dataclass(frozen=True)
 class Evidence:
-    """N(0, 1) of wrong answers, N(distance, sd^2) of right ones, which are a share ``accuracy`` of all."""
+    """N(0, 1) for wrong and N(distance, sd^2) for right answers, whose proportion is ``accuracy``."""
 
     distance: float = 1.4
     sd: float = 1.0
     accuracy: float = 0.5
 
     def given(self, correct: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
-        """Evidence of these answers; without random numbers, the quantiles in an order that tells nothing."""
+        """Evidence of some answers; without random numbers, the quantiles in an uninformative order."""
         noise = np.empty(len(correct)) if rng is None else rng.normal(size=len(correct))
         for kind in (0.0, 1.0) if rng is None else ():
             rows = np.flatnonzero(correct == kind)
@@ -29,7 +29,7 @@ class Evidence:
 
 
 def answers(accuracy: float, n: int, rng: np.random.Generator | None) -> np.ndarray:
-    """Which of n answers are right: each with a chance, or exactly that share of them."""
+    """Correctness of n answers: random with probability ``accuracy``, or exactly that proportion."""
     if rng is not None:
         return (rng.random(n) < accuracy).astype(float)
     right = round(n * accuracy)
@@ -47,7 +47,7 @@ def trials(
     gold: Evidence | None = None,
     rng: np.random.Generator | None = None,
 ) -> pd.DataFrame:
-    """One model's trials under one condition; without a domain the questions are dealt to all."""
+    """One model's trials under one condition; without a domain, questions are spread over all domains."""
     correct = answers(evidence.accuracy, n, rng)
     mean_logprob = evidence.given(correct, rng) - 12.0
     return pd.DataFrame(

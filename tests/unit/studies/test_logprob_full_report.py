@@ -1,4 +1,4 @@
-"""The log-probability study in the report: its tables agree with the measures, its verdicts with the trials."""
+"""The report of the log-probability study: its tables agree with the estimates, its verdicts with the trials."""
 
 import numpy as np
 import pytest
@@ -41,8 +41,8 @@ def full(tmp_path_factory):
 
 
 def table(made, name):
-    (found,) = [extra for extra in made.extras if extra.name == f"nlp_metad_{name}"]
-    return found.frame
+    (extra,) = [extra for extra in made.extras if extra.name == f"nlp_metad_{name}"]
+    return extra.frame
 
 
 def test_all_tables_and_figures_of_the_paper_are_there(full):
@@ -93,15 +93,15 @@ def test_version_1_has_the_edges_of_temperature_one_at_every_temperature(full):
     edges = np.quantile(evidence[one], np.arange(1, 8) / 8)
     rating = np.searchsorted(edges, evidence[cold], side="right")
     counts = [np.bincount(rating[correct[cold] == value], minlength=8) for value in (0.0, 1.0)]
-    found = results.estimate(results.models[0].label, "T=0.3", "mratio_v1", TRIVIA).interval
-    assert found.estimate == pytest.approx(fit_meta_d(*counts, padding="hautus").m_ratio)
+    interval = results.estimate(results.models[0].label, "T=0.3", "mratio_v1", TRIVIA).interval
+    assert interval.estimate == pytest.approx(fit_meta_d(*counts, padding="hautus").m_ratio)
     (row,) = (
         row
         for row in table(full, "temperatures").to_dict("records")
         if (row["model"], row["source"], row["T"]) == (results.models[0].label, TRIVIA, "0.3")
     )
     shown = [row[f"M-ratio, version 1{limit}"] for limit in ("", " low", " high")]
-    assert shown == [found.estimate, found.low, found.high]
+    assert shown == [interval.estimate, interval.low, interval.high]
 
 
 def test_every_measure_is_estimated_with_an_interval_of_its_kind(full):

@@ -1,4 +1,4 @@
-"""Cells of the log-probability study: their measures, and what these are in resamples."""
+"""Cells of the log-probability study: their measures and bootstrap distributions."""
 
 import numpy as np
 import pandas as pd
@@ -60,8 +60,8 @@ def test_at_temperature_one_values_are_those_in_the_log(drawn):
     cell = cell_of(drawn)
     for measure in IN_THE_LOG:
         if measure.name in NAMES:
-            found = cell.measure(measure.name).value
-            assert found == pytest.approx(measure.compute(of_log, None), abs=1e-12), measure.name
+            value = cell.measure(measure.name).value
+            assert value == pytest.approx(measure.compute(of_log, None), abs=1e-12), measure.name
 
 
 def m_ratios(table, weights, edges) -> np.ndarray:
@@ -87,10 +87,10 @@ def test_resamples_vary_as_those_of_repeated_rows(binning):
         ends = [(evidence[row > 0].min(), evidence[row > 0].max()) for row in weights]
         edges = [np.linspace(low, high, 9)[1:-1] for low, high in ends]
     expected = m_ratios(table, weights, edges)
-    made = resample(table, settings=Settings(1_000, seed=1), binnings={binning: BINNINGS[binning]})
-    found = made.cells[HERE._replace(binning=binning)].measure(RESAMPLED).resamples
-    assert np.nanmean(found) == pytest.approx(np.nanmean(expected), abs=0.03)
-    assert np.nanstd(found) == pytest.approx(np.nanstd(expected), rel=0.12)
+    resampler = resample(table, settings=Settings(1_000, seed=1), binnings={binning: BINNINGS[binning]})
+    resamples = resampler.cells[HERE._replace(binning=binning)].measure(RESAMPLED).resamples
+    assert np.nanmean(resamples) == pytest.approx(np.nanmean(expected), abs=0.03)
+    assert np.nanstd(resamples) == pytest.approx(np.nanstd(expected), rel=0.12)
 
 
 def test_draws_vary_as_those_between_their_own_quantiles():
@@ -106,14 +106,14 @@ def test_draws_vary_as_those_between_their_own_quantiles():
     reached = np.cumsum(weights[:, order], axis=1)
     anew = [evidence[order][np.searchsorted(row / row[-1], np.arange(1, 8) / 8)] for row in reached]
     inside = (warm["domain"] == domain).to_numpy()
-    for key, table, own in (
+    for key, table, cell_weights in (
         (HERE, warm, weights),
         (HERE._replace(domain=domain), warm[inside], weights[:, inside]),
         (HERE._replace(temperature=0.3), cold, weights),
     ):
-        found = cells[key].measure("mratio_v1").resamples
-        expected = m_ratios(table, own, anew)
-        assert np.std(found) == pytest.approx(np.std(expected), rel=0.15), key
+        resamples = cells[key].measure("mratio_v1").resamples
+        expected = m_ratios(table, cell_weights, anew)
+        assert np.std(resamples) == pytest.approx(np.std(expected), rel=0.15), key
 
 
 def test_questions_asked_twice_are_drawn_together():
@@ -129,8 +129,8 @@ def test_conditions_and_models_share_their_draws():
     rng = np.random.default_rng(5)
     table = trials(Evidence(), 200, rng=rng)
     copies = [table.assign(temperature=0.3), table.assign(model="b")]
-    experiment = resample(together(table, *copies), settings=QUICK, binnings=ONLY_PRIMARY)
-    cells = [experiment.cells[key] for key in (HERE, CellKey("a", TRIVIA, 0.3), CellKey("b", TRIVIA, 1.0))]
+    resampler = resample(together(table, *copies), settings=QUICK, binnings=ONLY_PRIMARY)
+    cells = [resampler.cells[key] for key in (HERE, CellKey("a", TRIVIA, 0.3), CellKey("b", TRIVIA, 1.0))]
     for name in (RESAMPLED, "criterion_v1", "meta_information"):
         for cell in cells[1:]:
             assert (cells[0].measure(name) - cell.measure(name)).resamples == pytest.approx(0.0)
@@ -142,10 +142,10 @@ def test_conditions_and_models_share_their_draws():
 
 def test_edges_are_those_of_temperature_one_at_every_temperature():
     cold, hot = trials(Evidence(2.0), 200, temperature=0.3), trials(Evidence(1.0, 1.5), 200)
-    experiment = resample(together(cold, hot), settings=QUICK, binnings=ONLY_PRIMARY)
+    resampler = resample(together(cold, hot), settings=QUICK, binnings=ONLY_PRIMARY)
     edges = quantile_edges(hot["mean_logprob"], 8)
     for temperature, table in ((0.3, cold), (1.0, hot)):
-        cell = experiment.cells[CellKey("a", TRIVIA, temperature)]
+        cell = resampler.cells[CellKey("a", TRIVIA, temperature)]
         assert (
             cell.counts == np.stack(correctness_table(table["correct"], table["mean_logprob"], edges=edges))
         ).all()
@@ -153,10 +153,10 @@ def test_edges_are_those_of_temperature_one_at_every_temperature():
 
 def test_without_temperature_one_edges_are_those_of_the_nearest():
     greedy, warm = trials(Evidence(2.0), 200, temperature=0.0), trials(Evidence(), 200, temperature=0.7)
-    experiment = resample(together(greedy, warm), settings=QUICK)
-    assert {key.binning for key in experiment.cells} == {""}
+    resampler = resample(together(greedy, warm), settings=QUICK)
+    assert {key.binning for key in resampler.cells} == {""}
     edges = quantile_edges(warm["mean_logprob"], 8)
-    for cell, table in zip(experiment.cells.values(), (greedy, warm), strict=True):
+    for cell, table in zip(resampler.cells.values(), (greedy, warm), strict=True):
         counts = correctness_table(table["correct"], table["mean_logprob"], edges=edges)
         assert (cell.counts == np.stack(counts)).all()
 
@@ -242,15 +242,12 @@ def test_large_m_ratios_are_dropped_and_counted():
 def test_resamples_of_meta_information_lie_around_its_value():
     """A resample's information is too large twice over; without that it would lie far above."""
     table = trials(Evidence(0.3), 150, rng=np.random.default_rng(4))
-    found = (
-        resample(table, settings=Settings(2_000), binnings=ONLY_PRIMARY)
-        .cells[HERE]
-        .measure("meta_information")
-    )
-    error = found.resamples.std()
-    assert found.resamples.mean() == pytest.approx(found.value, abs=0.3 * error)
+    cell = resample(table, settings=Settings(2_000), binnings=ONLY_PRIMARY).cells[HERE]
+    information = cell.measure("meta_information")
+    error = information.resamples.std()
+    assert information.resamples.mean() == pytest.approx(information.value, abs=0.3 * error)
     plain = meta_information(table["correct"], table["mean_logprob"], correction="none")
-    assert plain - found.value > 0.5 * error
+    assert plain - information.value > 0.5 * error
 
 
 def test_balanced_trials_are_half_right_and_drawn_by_seed():
@@ -279,10 +276,10 @@ def test_no_trials_are_no_cells():
 def test_one_kind_of_answers_leaves_numbers_undefined_with_a_reason(right):
     cell = cell_of(trials(Evidence(), 30).assign(correct=right))
     for name in NAMES:
-        found = cell.measure(name)
-        assert np.isnan(found.value), name
-        assert found.value.reason is not None
-        assert np.isnan(found.resamples).all(), name
+        distribution = cell.measure(name)
+        assert np.isnan(distribution.value), name
+        assert distribution.value.reason is not None
+        assert np.isnan(distribution.resamples).all(), name
 
 
 @settings(max_examples=10)
@@ -333,19 +330,19 @@ def test_constant_evidence_tells_nothing():
 # Sources, domains, binnings
 
 
-def test_experiment_lists_what_was_asked():
+def test_the_resampler_lists_models_sources_and_temperatures():
     table = together(
         trials(Evidence(), 80, source=NATURAL),
         trials(Evidence(0.3), 1_000),
         trials(Evidence(), 80, temperature=0.3),
     )
-    experiment = resample(table, settings=QUICK)
-    assert experiment.sources == [TRIVIA, NATURAL]
-    assert experiment.temperatures("a", TRIVIA) == [0.3, 1.0]
-    assert len({key.domain for key in experiment.cells if key.source == TRIVIA}) == 1 + 4
-    assert {key.binning for key in experiment.cells} == set(BINNINGS) - {"gold"}
-    parts = [cell for key, cell in experiment.cells.items() if key.domain and key.source == TRIVIA]
-    whole = experiment.cells[HERE]
+    resampler = resample(table, settings=QUICK)
+    assert resampler.sources == [TRIVIA, NATURAL]
+    assert resampler.temperatures("a", TRIVIA) == [0.3, 1.0]
+    assert len({key.domain for key in resampler.cells if key.source == TRIVIA}) == 1 + 4
+    assert {key.binning for key in resampler.cells} == set(BINNINGS) - {"gold"}
+    parts = [cell for key, cell in resampler.cells.items() if key.domain and key.source == TRIVIA]
+    whole = resampler.cells[HERE]
     assert (sum(cell.counts for cell in parts) == whole.counts).all()
 
 
@@ -359,11 +356,11 @@ def test_the_type_2_criterion_is_that_of_the_trials_above_the_median_of_temperat
     cells = resample(table, settings=QUICK, binnings=ONLY_PRIMARY).cells
     median = np.median(table.loc[table["temperature"] == 1.0, "mean_logprob"])
     for temperature in (0.5, 1.0):
-        of = table[table["temperature"] == temperature]
+        rows = table[table["temperature"] == temperature]
         z = [
-            stats.norm.ppf(((its["mean_logprob"] >= median).sum() + 0.5) / (len(its) + 1.0))
-            for its in (of[of["correct"] == 0.0], of[of["correct"] == 1.0])
+            stats.norm.ppf(((answers["mean_logprob"] >= median).sum() + 0.5) / (len(answers) + 1.0))
+            for _, answers in rows.groupby("correct")
         ]
-        found = cells[HERE._replace(temperature=temperature)].measure("criterion_v1")
-        assert found.value == pytest.approx(-np.mean(z), abs=1e-9)
-    assert cells[HERE._replace(temperature=0.5)].measure("criterion_v1").value < found.value
+        criterion = cells[HERE._replace(temperature=temperature)].measure("criterion_v1").value
+        assert criterion == pytest.approx(-np.mean(z), abs=1e-9)
+    assert cells[HERE._replace(temperature=0.5)].measure("criterion_v1").value < criterion

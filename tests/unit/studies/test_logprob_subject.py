@@ -1,4 +1,4 @@
-"""A simulated subject's answers carry normal evidence in their tokens: what is read from them is what was put in."""
+"""The simulated subject: measures of its answers equal those of its parameters."""
 
 import math
 

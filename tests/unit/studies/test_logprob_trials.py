@@ -1,4 +1,4 @@
-"""Log-probability metacognition: matching with aliases, trials, measures against their own statistics, tokens."""
+"""The log-probability study: matching with aliases, trials, measures against statistics, and token texts."""
 
 import math
 from collections import Counter
@@ -58,22 +58,22 @@ def test_an_article_alone_is_no_pictogram():
         ("It's not Constantinople", "Constantinople", "none"),
     ],
 )
-def test_what_only_looks_like_words_before_an_answer(answer, key, match):
+def test_words_that_are_part_of_the_answer(answer, key, match):
     assert match_answer(answer, Question("q-3", "demo", "?", "text", key)) == match
 
 
 def test_no_title_becomes_the_answer_to_another_question(mirror):
     keys = [{*filter(None, (asked.gold, *asked.aliases))} for asked in load("trivia_qa", mirror=mirror)]
-    folded = [set(map(normalise_text, its)) for its in keys]
-    questions_with = Counter(key for its in folded for key in its)
+    normalised = [set(map(normalise_text, of_question)) for of_question in keys]
+    n_questions = Counter(key for of_question in normalised for key in of_question)
     parts = [
-        (key, part, its)
-        for given, its in zip(keys, folded, strict=True)
-        for key in given
+        (key, part, of_question)
+        for unnormalised, of_question in zip(keys, normalised, strict=True)
+        for key in unnormalised
         for part in wordings(key)[1:]
     ]
     assert parts
-    assert not [(key, part) for key, part, its in parts if questions_with[part] > (part in its)]
+    assert not [(key, part) for key, part, of_question in parts if n_questions[part] > (part in of_question)]
 
 
 def test_similarity_is_difflibs_ratio_from_085_on():
@@ -101,8 +101,8 @@ def trial(reply, mean_logprob=-0.5, **options):
 
 
 def test_trial_of_an_answer():
-    found = trial("Jane Austin", of_gold=-0.25)
-    assert found == LogprobTrial(
+    row = trial("Jane Austin", of_gold=-0.25)
+    assert row == LogprobTrial(
         question_id="q-1",
         source="demo",
         condition="T=0.7",
@@ -123,16 +123,16 @@ def test_trial_of_an_answer():
     ("reply", "status"), [("", "missing_answer"), ("I don't know.", "refused"), ("?", "unreadable")]
 )
 def test_trial_without_an_answer_has_no_evidence_whatever_the_tokens(reply, status):
-    found = trial(reply)
-    assert found["status"] == status
-    assert found["tokens"] == 0.0
-    assert all(math.isnan(found[key]) for key in ("correct", "mean_logprob", "confidence"))
+    row = trial(reply)
+    assert row["status"] == status
+    assert row["tokens"] == 0.0
+    assert all(math.isnan(row[key]) for key in ("correct", "mean_logprob", "confidence"))
 
 
 def test_answer_without_tokens_still_counts_for_accuracy():
-    found = trial("Jane Austen", None)
-    assert (found["status"], found["correct"]) == ("missing_confidence", 1.0)
-    assert math.isnan(found["mean_logprob"])
+    row = trial("Jane Austen", None)
+    assert (row["status"], row["correct"]) == ("missing_confidence", 1.0)
+    assert math.isnan(row["mean_logprob"])
 
 
 @pytest.fixture(scope="module")
@@ -147,8 +147,8 @@ def trials():
     return [*made, trial(""), trial("Jane Austen", None)]
 
 
-def test_every_measure_is_its_statistic_over_the_trials_that_have_what_it_needs(trials):
-    found = summarise(trials, MEASURES, ["T=0.7"])
+def test_every_measure_is_its_statistic_over_the_complete_trials(trials):
+    metrics = summarise(trials, MEASURES, ["T=0.7"])
     table = columns(trials)
     both = ~np.isnan(table["correct"]) & ~np.isnan(table["mean_logprob"])
     correct, mean_logprob, confidence = (
@@ -175,19 +175,19 @@ def test_every_measure_is_its_statistic_over_the_trials_that_have_what_it_needs(
         "meta_d_v1": statistics.sdt.meta_d_ratings(correct, mean_logprob, padding="hautus"),
         "mratio_v1": statistics.sdt.m_ratio_ratings(correct, mean_logprob, padding="hautus"),
     }
-    assert {f"{name}/T=0.7" for name in expected} == set(found)
+    assert {f"{name}/T=0.7" for name in expected} == set(metrics)
     for name, value in expected.items():
-        assert found[f"{name}/T=0.7"] == pytest.approx(value, abs=1e-12), name
+        assert metrics[f"{name}/T=0.7"] == pytest.approx(value, abs=1e-12), name
     assert MEASURES[0].name == "meta_information"
 
 
-def test_number_of_ratings_changes_only_what_is_cut(trials):
+def test_the_number_of_ratings_changes_measures_of_count_tables_only(trials):
     four, six = (summarise(trials, logprob_measures(k), ["T=0.7"]) for k in (4, 6))
     changed = {name.partition("/")[0] for name, value in four.items() if value != six[name]}
     assert changed == {"z_roc_slope", "d_a", "d_prime_v1", "meta_d_v1", "mratio_v1"}
 
 
-def test_measures_are_open_without_trials_and_where_all_are_right(trials):
+def test_measures_are_nan_without_trials_and_meta_information_if_all_are_right(trials):
     nothing = summarise([], MEASURES, ["T=0.7"])
     assert len(nothing) == len(MEASURES)
     assert all(map(math.isnan, nothing.values()))

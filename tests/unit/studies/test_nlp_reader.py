@@ -1,4 +1,4 @@
-"""Short answers: what is the answer in a reply, and where it stands."""
+"""Short answers: the answer in a reply and its span."""
 
 import pytest
 from hypothesis import given
@@ -79,26 +79,26 @@ NONE = {
 
 
 @pytest.mark.parametrize("reply", OK)
-def test_plain_answer_stands_as_it_is(reply):
-    found = read_short_answer(reply)
-    assert found.text == reply.strip().removesuffix(".")
-    assert found.status == "ok"
+def test_a_plain_answer_is_not_changed(reply):
+    reading = read_short_answer(reply)
+    assert reading.text == reply.strip().removesuffix(".")
+    assert reading.status == "ok"
 
 
 @pytest.mark.parametrize(("reply", "answer"), REPAIRED.items())
-def test_answer_is_taken_out_of_a_longer_reply(reply, answer):
-    found = read_short_answer(reply)
-    assert (found.text, reply[found.begin : found.end]) == (answer, answer)
+def test_the_answer_is_read_from_a_longer_reply(reply, answer):
+    reading = read_short_answer(reply)
+    assert (reading.text, reply[reading.begin : reading.end]) == (answer, answer)
 
 
 @pytest.mark.parametrize(("reply", "status"), NONE.items())
 def test_reply_without_an_answer(reply, status):
-    found = read_short_answer(reply)
-    assert (found.text, found.begin, found.end, found.status) == ("", 0, 0, status)
+    reading = read_short_answer(reply)
+    assert (reading.text, reading.begin, reading.end, reading.status) == ("", 0, 0, status)
 
 
 @pytest.mark.parametrize(
-    ("reply", "number", "stands"),
+    ("reply", "number", "text"),
     [
         ("68", "68", "68"),
         (" 68.", "68", "68"),
@@ -107,21 +107,21 @@ def test_reply_without_an_answer(reply, status):
         ("Answer: -5", "-5", "-5"),
     ],
 )
-def test_number_and_where_it_stands(reply, number, stands):
-    found = read_short_answer(reply, "number")
-    assert (found.text, reply[found.begin : found.end]) == (number, stands)
+def test_a_number_and_its_span(reply, number, text):
+    reading = read_short_answer(reply, "number")
+    assert (reading.text, reply[reading.begin : reading.end]) == (number, text)
 
 
-def test_reply_that_says_no_number_has_no_answer_to_a_sum():
+def test_a_reply_without_a_number_has_no_answer_to_a_sum():
     assert read_short_answer("a lot", "number").status == "unreadable"
 
 
 @given(st.text(max_size=200))
 def test_any_text_is_read(reply):
-    found = read_short_answer(reply)
-    assert 0 <= found.begin <= found.end <= len(reply)
-    assert bool(found.text) == (found.status in {"ok", "repaired"})
-    assert found.text == reply[found.begin : found.end]
+    reading = read_short_answer(reply)
+    assert 0 <= reading.begin <= reading.end <= len(reply)
+    assert bool(reading.text) == (reading.status in {"ok", "repaired"})
+    assert reading.text == reply[reading.begin : reading.end]
 
 
 def test_temperatures_and_their_labels():
@@ -136,5 +136,5 @@ def test_prompt_ends_where_a_base_model_continues():
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
-def test_classifiers_reply_is_read(domain):
+def test_the_reply_of_the_classifier_is_read(domain):
     assert read_domain(f"**{domain.replace('&', 'and')}**") == domain

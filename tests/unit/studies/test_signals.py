@@ -1,4 +1,4 @@
-"""The signal study: what is asked, how replies become values, and what a missing piece leaves standing."""
+"""The signal study: prompts, signals read from replies, missing pieces, the simulated subject and measures."""
 
 import math
 from dataclasses import replace
@@ -63,18 +63,19 @@ ANSWER = ModelReply(
 )
 
 
-def said(answer, *probabilities):
+def sample_reply(answer, *probabilities):
     texts = [f" {part}" for part in answer.split()]
-    own = [("Answer:", 0.9, []), *((text, p, []) for text, p in zip(texts, probabilities, strict=False))]
-    return ModelReply(f"Answer: {answer}\nConfidence: 5", tokens(*own, ("\nConfidence: 5", 0.2, [])))
+    pairs = zip(texts, probabilities, strict=False)
+    listed = [("Answer:", 0.9, []), *((text, p, []) for text, p in pairs), ("\nConfidence: 5", 0.2, [])]
+    return ModelReply(f"Answer: {answer}\nConfidence: 5", tokens(*listed))
 
 
 SAMPLES = [
-    said("Jane Austen", 0.5, 0.8),
-    said("Emily Brontë", 0.1, 0.9),
-    said("the Jane Austen", 0.2, 0.2, 0.2),
+    sample_reply("Jane Austen", 0.5, 0.8),
+    sample_reply("Emily Brontë", 0.1, 0.9),
+    sample_reply("the Jane Austen", 0.2, 0.2, 0.2),
     ModelReply(""),
-    said("Emily Brontë", 0.1, 0.1),
+    sample_reply("Emily Brontë", 0.1, 0.1),
 ]
 
 
@@ -95,7 +96,7 @@ def test_token_signals_are_those_of_the_answer_s_tokens_alone():
     assert trial("mean_entropy")["value"] == pytest.approx(-(first + second) / 2)
 
 
-def test_what_is_stated_in_numbers_and_words():
+def test_confidence_stated_in_numbers_and_words():
     assert trial("stated")["value"] == 0.8
     assert trial("stated_after", stated_after=[ModelReply("65%.")])["value"] == 0.65
     assert trial("words", words=[ModelReply("Highly unlikely.")])["value"] == 0.05
@@ -107,9 +108,9 @@ def test_what_is_stated_in_numbers_and_words():
 def test_samples_are_compared_by_meaning():
     # Of four answers two are Austen's, whatever their articles; the empty one is none.
     assert trial("agreement", samples=SAMPLES)["value"] == 0.5
-    found = trial("semantic_entropy_discrete", samples=SAMPLES)
-    assert found["value"] == pytest.approx(-math.log(2))
-    assert (found["samples"], found["meanings"]) == (4, 2)
+    row = trial("semantic_entropy_discrete", samples=SAMPLES)
+    assert row["value"] == pytest.approx(-math.log(2))
+    assert (row["samples"], row["meanings"]) == (4, 2)
     # Geometric means of the tokens' probabilities: the answer's, without articles' being left out.
     austen = math.sqrt(0.5 * 0.8) + 0.2
     bronte = math.sqrt(0.1 * 0.9) + 0.1
@@ -132,7 +133,7 @@ def test_true_against_false():
 
 def test_only_probabilities_are_probabilities():
     for condition, signal in SIGNALS.items():
-        found = trial(
+        row = trial(
             condition,
             stated_after=[ModelReply("65")],
             words=[ModelReply("Likely")],
@@ -141,17 +142,17 @@ def test_only_probabilities_are_probabilities():
             samples=SAMPLES,
             top_k=[ModelReply("Answer 1: Jane Austen\nConfidence 1: 60")],
         )
-        assert found["problem"] == "", condition
-        assert math.isnan(found["probability"]) is not signal.is_probability
-        assert 0 <= found["confidence"] <= 1
+        assert row["problem"] == "", condition
+        assert math.isnan(row["probability"]) is not signal.is_probability
+        assert 0 <= row["confidence"] <= 1
         if not signal.is_probability:
-            assert found["confidence"] == pytest.approx(math.exp(found["value"]))
-        assert (found["answer"], found["correct"]) == ("Jane Austen", 1.0)
+            assert row["confidence"] == pytest.approx(math.exp(row["value"]))
+        assert (row["answer"], row["correct"]) == ("Jane Austen", 1.0)
 
 
-def test_the_price_counts_every_call_of_the_condition():
-    found = trial("stated_after", stated_after=[ModelReply("65", (), 80.0, 2.0)])
-    assert (found["calls"], found["input_tokens"], found["output_tokens"]) == (2, 130, 12)
+def test_calls_and_tokens_count_every_call_of_the_condition():
+    row = trial("stated_after", stated_after=[ModelReply("65", (), 80.0, 2.0)])
+    assert (row["calls"], row["input_tokens"], row["output_tokens"]) == (2, 130, 12)
     assert math.isnan(trial("words", words=[ModelReply("Likely")])["input_tokens"])
 
 
@@ -159,14 +160,14 @@ def test_the_price_counts_every_call_of_the_condition():
 
 
 @pytest.mark.parametrize(
-    ("condition", "replies", "said"),
+    ("condition", "replies", "message"),
     [
         (
             "mean_logprob",
             {"answer": [replace(ANSWER, tokens=(), problem="the provider returned none")]},
             "provider",
         ),
-        ("mean_entropy", {"answer": [said("Jane Austen", 0.5, 0.5)]}, "no alternatives"),
+        ("mean_entropy", {"answer": [sample_reply("Jane Austen", 0.5, 0.5)]}, "no alternatives"),
         (
             "mean_logprob",
             {"answer": [replace(ANSWER, tokens=tokens(("Other", 0.5, [])))]},
@@ -187,14 +188,14 @@ def test_the_price_counts_every_call_of_the_condition():
         ("stated", {"answer": [ModelReply("")]}, "there is no answer"),
     ],
 )
-def test_a_missing_piece_has_a_word_and_the_other_signals_stand(condition, replies, said):
-    found = trial(condition, **replies)
-    assert math.isnan(found["value"])
-    assert math.isnan(found["confidence"])
-    assert said in found["problem"]
-    assert found["status"] not in ("ok", "repaired")
+def test_a_missing_piece_has_a_reason_and_other_signals_keep_their_values(condition, replies, message):
+    row = trial(condition, **replies)
+    assert math.isnan(row["value"])
+    assert math.isnan(row["confidence"])
+    assert message in row["problem"]
+    assert row["status"] not in ("ok", "repaired")
     if replies.get("answer", [ANSWER])[0].text:
-        assert found["correct"] == 1.0
+        assert row["correct"] == 1.0
         assert not math.isnan(trial("stated")["value"])
 
 
@@ -237,9 +238,9 @@ def test_a_judge_compares_only_what_does_not_match():
 
 
 def test_a_judge_that_answers_nonsense_leaves_the_other_signals():
-    found = judged("purple")
-    assert math.isnan(found["value"])
-    assert "neither yes nor no" in found["problem"]
+    row = judged("purple")
+    assert math.isnan(row["value"])
+    assert "neither yes nor no" in row["problem"]
     assert "0 of 1 verdicts" in judged()["problem"]
 
 
@@ -313,15 +314,15 @@ def test_a_model_of_entailment_that_cannot_be_loaded_is_named(tmp_path):
     ],
 )
 def test_where_the_answer_stands(reply, span):
-    found = read_answer_reply(reply, EMMA)
-    assert reply[found.begin : found.end] == span
+    reading = read_answer_reply(reply, EMMA)
+    assert reply[reading.begin : reading.end] == span
 
 
 def test_a_letter_s_answer_may_stand_as_its_option():
     question = Question("q-2", "demo", "2 + 2?", "choice", "B", ("14", "4", "5"))
     reply = "The answer is 4."
-    found = read_answer_reply(reply, question)
-    assert (found.answer, reply[found.begin : found.end]) == ("B", "4")
+    reading = read_answer_reply(reply, question)
+    assert (reading.answer, reply[reading.begin : reading.end]) == ("B", "4")
 
 
 def test_every_expression_reads_as_itself_and_its_number():
@@ -337,7 +338,7 @@ def test_percentages_and_guesses_that_are_none():
     assert read_guesses("Answer 1: A\nAnswer 2: B\nConfidence 2: 5", EMMA) == [("B", 0.05)]
 
 
-# What is asked
+# Prompts and stages
 
 
 def test_the_answer_s_prompt_does_not_depend_on_the_condition_and_samples_repeat_it():
@@ -399,8 +400,8 @@ def test_each_signal_has_the_auroc_of_its_noise():
     questions = [replace(EMMA, id=f"q-{i}") for i in range(4000)]
     correct = [subject.decide(question.id, "", seed).correct for question in questions]
     for signal in NOISE:
-        found = roc_auc_score(correct, [belief(subject, question, signal, seed) for question in questions])
-        assert abs(found - true_auroc(subject, signal)) < 4 * 0.009, signal
+        area = roc_auc_score(correct, [belief(subject, question, signal, seed) for question in questions])
+        assert abs(area - true_auroc(subject, signal)) < 4 * 0.009, signal
         # the chance that one normal variate exceeds another
         spread = math.sqrt(2 + 2 * NOISE[signal] ** 2)
         assert true_auroc(subject, signal) == pytest.approx(norm.sf(0, 1.5, spread))
@@ -438,7 +439,7 @@ def trials():
     return simulated_trials(300)
 
 
-def test_what_the_subject_was_given_comes_out_of_every_signal(trials):
+def test_every_signal_has_the_auroc_of_the_subject(trials):
     given = {
         "mean_logprob": "tokens",
         "sum_logprob": "tokens",
@@ -449,35 +450,35 @@ def test_what_the_subject_was_given_comes_out_of_every_signal(trials):
     for condition, signal in SIGNALS.items():
         own = [row for row in trials if row["condition"] == condition]
         assert {row["problem"] for row in own} == {""}, condition
-        found = measure.compute(columns(own), None)
+        area = measure.compute(columns(own), None)
         noise = given.get(condition, "samples" if condition == "agreement" else condition)
         if noise in NOISE:
             # 4 standard errors of the area; samples and expressions lose a little by their few values
             lost = 0.03 if condition in ("agreement", "words") else 0.0
             expected = true_auroc(Subject(meta_d_prime=1.5), noise)
-            assert expected - 0.11 - lost < found < expected + 0.11, (condition, signal)
+            assert expected - 0.11 - lost < area < expected + 0.11, (condition, signal)
 
 
 # Measures over all signals
 
 
 def test_measures_of_one_condition_match_the_plain_statistics(trials):
-    own = columns([row for row in trials if row["condition"] == "sum_logprob"])
-    value = {measure.name: measure.compute(own, None) for measure in MEASURES}
-    assert value["auroc"] == pytest.approx(roc_auc_score(own["correct"], own["value"]))
+    table = columns([row for row in trials if row["condition"] == "sum_logprob"])
+    value = {measure.name: measure.compute(table, None) for measure in MEASURES}
+    assert value["auroc"] == pytest.approx(roc_auc_score(table["correct"], table["value"]))
     assert math.isnan(value["ece"])
     assert 0 <= value["ece_recalibrated"] < 0.2
-    assert value["brier_recalibrated"] < own["correct"].var()
+    assert value["brier_recalibrated"] < table["correct"].var()
     assert (value["calls"], value["tokens"]) == (1, 2)
 
 
 @pytest.mark.parametrize("condition", SIGNALS)
 def test_the_recalibrated_error_lies_in_its_interval(trials, condition):
-    own = columns([row for row in trials if row["condition"] == condition])
+    table = columns([row for row in trials if row["condition"] == condition])
     measure = STUDY.measures_by_name["ece_recalibrated"]
     assert measure.test_inversion is not None
-    low, high = measure.test_inversion(own, np.arange(len(own["correct"]))).limits(0.95)
-    assert low <= measure.compute(own, None) <= high
+    low, high = measure.test_inversion(table, np.arange(len(table["correct"]))).limits(0.95)
+    assert low <= measure.compute(table, None) <= high
 
 
 def test_the_combination_knows_at_least_what_the_best_signal_knows(trials):
@@ -495,14 +496,14 @@ def test_weights_count_answers_as_copies_of_them(trials):
     table = columns(trials)
     weights = np.tile(1.0 + np.arange(300) % 2, (2, 1)).repeat(len(SIGNALS), axis=1)
     area = next(measure for measure in POOLED if measure.name == "auroc_combined")
-    found = area.compute(table, weights)
-    assert found.shape == (2,)
-    assert found[0] == found[1]
-    assert found[0] != area.compute(table, None)
+    areas = area.compute(table, weights)
+    assert areas.shape == (2,)
+    assert areas[0] == areas[1]
+    assert areas[0] != area.compute(table, None)
 
 
 def test_one_signal_cannot_be_combined(trials):
-    own = columns([row for row in trials if row["condition"] == "stated"])
+    table = columns([row for row in trials if row["condition"] == "stated"])
     for measure in POOLED:
-        assert math.isnan(measure.compute(own, None))
-        assert np.isnan(measure.compute(own, np.ones((3, 300)))).all()
+        assert math.isnan(measure.compute(table, None))
+        assert np.isnan(measure.compute(table, np.ones((3, 300)))).all()

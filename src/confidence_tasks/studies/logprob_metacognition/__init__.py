@@ -68,7 +68,7 @@ STUDY = Study(
     designs={
         "nlp_metad": Design(
             "Log-probability metacognition",
-            "Does the log-probability of a short answer tell whether it is right?",
+            "Does the log-probability of a short answer predict whether it is right?",
             reference_group="T=1",
         ),
     },

@@ -116,12 +116,14 @@ def _points(
     ]
 
 
-def _by_model(cells: Iterable[Cell], part: Literal["domain", "temperature"]) -> dict[str, dict[Any, Cell]]:
-    """Return the cells of each model by their domain or temperature."""
+def _by_model(
+    cells: Iterable[Cell], part: Literal["domain", "temperature"], *, min_cells: int
+) -> dict[str, dict[Any, Cell]]:
+    """Return the cells of each model by domain or temperature; models with fewer than ``min_cells`` are left out."""
     by_model: dict[str, dict[Any, Cell]] = {}
     for cell in cells:
         by_model.setdefault(cell.key.model, {})[getattr(cell.key, part)] = cell
-    return by_model
+    return {model: parts for model, parts in by_model.items() if len(parts) >= min_cells}
 
 
 ENOUGH = f"{FEWEST_OF_A_CLASS} right and {FEWEST_OF_A_CLASS} wrong questions"
@@ -233,8 +235,8 @@ def domain_specific_efficiency(
     measure : str
         The measure that is compared; unlike version 1's M-ratio, ``"meta_information"`` is valid.
     correction : {"none", "bonferroni"}
-        Correction for the number of pairs that decides; ``tests`` has the intervals of both. The study registered no
-        correction: where nothing differs, one of the six pairs of a model does so in every sixth model (``CHANCE``).
+        The correction for the number of pairs that decides; ``tests`` has the intervals of both. The study registered
+        no correction: without any effect, one of a model's six pairs differs in 19% of models (``CHANCE``).
     """
     claim = Claim(
         f"H2{_NAME_SUFFIX[measure]}",
@@ -244,7 +246,7 @@ def domain_specific_efficiency(
     )
     cells = resampler.testable(domains={key.domain for key in resampler.cells} - {"", UNCLASSIFIED})
     rows = _points(cells, [measure], resampler.settings, "model", "domain")
-    by_model = {model: parts for model, parts in _by_model(cells, "domain").items() if len(parts) > 1}
+    by_model = _by_model(cells, "domain", min_cells=2)
     if len(by_model) < 2:
         why = f"Fewer than two models have two domains with {ENOUGH} each at T = {TEMPERATURE:g}."
         return outcome(claim, why, rows=rows)
@@ -280,7 +282,7 @@ def temperature_dissociation(resampler: LogprobResampler) -> Outcome:
     )
     cells = resampler.testable(temperatures=TEMPERATURES)
     rows = _points(cells, VERSION_1, resampler.settings, "model", "temperature")
-    by_model = {model: parts for model, parts in _by_model(cells, "temperature").items() if len(parts) > 2}
+    by_model = _by_model(cells, "temperature", min_cells=3)
     if not by_model:
         listed = ", ".join(f"{temperature:g}" for temperature in TEMPERATURES)
         why = f"No model has {ENOUGH} at each of three of the temperatures {listed}."

@@ -186,7 +186,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "meta_information",
             statistic_of("meta_information", *_EVIDENCE),
             "Share of the uncertainty about correctness that the answer's log-probability removes, corrected for bias; "
-            "valid whatever the distributions.",
+            "valid for any distributions.",
             "higher",
             informative=smallest_set(*_CLASSES),
             test_inversion=inverted_test_of("InformationTables", "correct", "mean_logprob"),
@@ -198,7 +198,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
         Measure(
             "z_roc_slope",
             statistic_of("z_roc_slope", *_EVIDENCE, **cut),
-            "Standard deviation of wrong answers' evidence over that of right ones'; 1 is equal variance.",
+            "Ratio of the standard deviations of wrong and right answers' evidence; 1 is equal variance.",
             interval="transformed",
             bounds=(0.0, math.inf),
             informative=smallest_set(*_CLASSES),
@@ -250,15 +250,15 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
         Measure(
             "meta_d_v1",
             statistic_of("meta_d_ratings", *_EVIDENCE, padding=PADDING, **cut),
-            "Version 1's meta-d', of the same table as its d': see mratio_v1.",
+            "Version 1's meta-d', computed from the same table as d': see mratio_v1.",
             informative=smallest_set(*_CLASSES, enough=FEWEST_OF_A_CLASS),
         ),
         Measure(
             "mratio_v1",
             _without_large_ratios(statistic_of("m_ratio_ratings", *_EVIDENCE, padding=PADDING, **cut)),
             "Version 1's meta-d' / d', for replication only. Warning: both come from one table, so it is 1 by "
-            "construction under equal variance, whatever the metacognition; unequal variance and the base rate move "
-            "it. The author withdrew it. Bins are the condition's own quantiles; the report fixes them at T = 1.",
+            "construction under equal variance, whatever the metacognition, and changes with the ratio of variances "
+            "and the base rate. The author withdrew it. Bins are quantiles of the condition, in the report of T = 1.",
             informative=smallest_set(*_CLASSES, enough=FEWEST_OF_A_CLASS),
         ),
     )

@@ -36,7 +36,7 @@ STUDY = Study(
             "signals",
             str | list[str] | None,
             None,
-            "Signals, such as stated,p_true; by default those that need no further call.",
+            "Signals, such as stated,p_true; by default those without a further call.",
         ),
         Parameter("samples", int, 10, "Number of samples of the answer.", low=2, high=100),
         Parameter("temperature", float, 1.0, "Temperature of the samples.", low=0.01, high=2.0),
@@ -44,10 +44,10 @@ STUDY = Study(
             "entailment",
             str,
             "match",
-            "How short texts are compared: by the grader, a model role, or a local model.",
+            "Rule by which short texts mean the same: the grader, a model role, or a local model.",
             choices=("match", "judge", "nli"),
         ),
-        Parameter("nli_model", str, NLI_MODEL, "Name or folder of the model of entailment='nli'."),
+        Parameter("nli_model", str, NLI_MODEL, "Name or folder of the model for entailment='nli'."),
     ),
     trial=trials.SignalTrial,
     measures=trials.MEASURES,
@@ -55,7 +55,7 @@ STUDY = Study(
     designs={
         "signals": Design(
             "Confidence signals",
-            "Which signal of one answer tells best whether it is right?",
+            "Which signal of one answer discriminates best between right and wrong answers?",
             baseline="stated",
         )
     },

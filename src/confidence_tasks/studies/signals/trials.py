@@ -382,7 +382,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "prr",
         statistic_of("prediction_rejection_ratio", *_VALUES),
-        "Prediction rejection ratio: the part of what rejecting all wrong answers first would gain.",
+        "Prediction rejection ratio: gain of rejecting by the signal, relative to rejecting wrong answers first.",
         "higher",
         informative=smallest_set(*_CLASSES),
         bounds=(-math.inf, 1.0),
@@ -390,7 +390,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "prr_50",
         statistic_of("prediction_rejection_ratio", *_VALUES, max_rejection=0.5),
-        "The same where at most half of the answers are rejected.",
+        "Prediction rejection ratio up to a rejection of half of the answers.",
         "higher",
         informative=smallest_set(*_CLASSES),
         bounds=(-math.inf, 1.0),
@@ -398,7 +398,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "auarc",
         statistic_of("auarc", *_VALUES),
-        "Mean accuracy of the surest answers, over all numbers of them.",
+        "Area under the accuracy-rejection curve: mean accuracy of the n surest answers over all n.",
         "higher",
         "transformed",
         bounds=UNIT,
@@ -414,21 +414,21 @@ MEASURES: tuple[Measure, ...] = (
     ),
     calibration_error(
         "ece",
-        "Expected calibration error, 10 bins; only of signals that are probabilities.",
+        "Expected calibration error, 10 bins; for signals that are probabilities.",
         "correct",
         "probability",
     ),
     mean_measure(
         "brier",
         statistic_of("brier", "correct", "probability"),
-        "Mean squared distance from the outcome; only of signals that are probabilities.",
+        "Mean squared difference from the outcome; for signals that are probabilities.",
         "lower",
         bounds=UNIT,
     ),
     _recalibrated(
         calibration_error(
             "ece_recalibrated",
-            "Expected calibration error of the signal recalibrated by a logistic curve of other questions.",
+            "Expected calibration error after recalibration by a logistic curve fitted to other questions.",
             "correct",
             "recalibrated",
         )
@@ -437,18 +437,18 @@ MEASURES: tuple[Measure, ...] = (
         mean_measure(
             "brier_recalibrated",
             statistic_of("brier", "correct", "recalibrated"),
-            "Mean squared distance from the outcome of the signal recalibrated so.",
+            "Mean squared difference from the outcome after the same recalibration.",
             "lower",
             bounds=UNIT,
         )
     ),
     ACCURACY,
     PARSE_RATE,
-    mean_measure("calls", "calls", "Mean number of calls a question.", "lower"),
+    mean_measure("calls", "calls", "Mean number of calls per question.", "lower"),
     mean_measure(
         "tokens",
         proportion_of(lambda trials: trials["input_tokens"] + trials["output_tokens"]),
-        "Mean number of tokens a question, prompts and replies.",
+        "Mean number of tokens per question, prompts and replies.",
         "lower",
     ),
 )
@@ -530,7 +530,7 @@ POOLED: tuple[Measure, ...] = (
     Measure(
         f"gain_{COMBINED}",
         lambda trials, weights: sub(*_aurocs(trials, weights)),
-        "The same minus the AUROC of the best single signal, which is the best on these very trials.",
+        "auroc_combined minus the AUROC of the best single signal, which is chosen on the same trials.",
         "higher",
         informative=smallest_set(*right_and_wrong()),
         bounds=(-1.0, 1.0),
