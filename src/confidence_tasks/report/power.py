@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy  # loads its parts at first use: scipy.stats takes half a second, and reports do not need it
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.sparse import csr_array
 from scipy.special import expit, log_ndtr, logit, ndtr, ndtri
 
@@ -60,9 +60,7 @@ def paired_draws(
     names += [
         (subject, f"{name}/{i}") for i in range(n_replies) for name in REPLY_DRAWS for subject in (0, 1)
     ]
-    from scipy.stats import qmc  # this import takes half a second, and reports do not need it
-
-    points = qmc.Sobol(len(names), rng=rng).random_base2(log2_n)
+    points = scipy.stats.qmc.Sobol(len(names), rng=rng).random_base2(log2_n)
     tiny = 2.0**-40  # keeps points at the edge of the unit cube from becoming infinite
     drawn = dict(zip(names, ndtri(np.clip(points, tiny, 1.0 - tiny)).T, strict=True))
     rest = np.sqrt(1.0 - correlation**2)
@@ -460,7 +458,7 @@ def _solve(
     crossings = crossings[::-1]  # of two equally near crossings, the higher
     nearest = crossings[np.argmin(np.abs(grid[crossings] - start) + np.abs(grid[crossings + 1] - start))]
     low, high = float(grid[nearest]), float(grid[nearest + 1])
-    return float(brentq(lambda value: difference(value) - effect, low, high, xtol=1e-4))
+    return float(scipy.optimize.brentq(lambda value: difference(value) - effect, low, high, xtol=1e-4))
 
 
 # The studies ------------------------------------------------------------------------------------------------------
