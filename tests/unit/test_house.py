@@ -15,8 +15,8 @@ SOURCE = sorted((ROOT / "src").rglob("*.py"))
 LINES_OF_A_FILE = 640
 LINES_OF_A_FUNCTION = 90
 """Without its docstring."""
-LINES_IN_ALL = 45_116
-"""The aim is 30,000."""
+LINES_OF_CODE = 28_600
+"""Of the package, without blank lines, comments and docstrings: a limit must not cost a docstring that helps."""
 
 CALLED_BY_OTHERS = [
     *("__*__", "_repr_html_"),  # Python, Jupyter
@@ -33,7 +33,7 @@ CALLED_BY_OTHERS = [
         "*_scorer",
     ),  # entry points and files name them
     *("true_values", "true_auroc", "to_frame"),  # users
-    "citation",  # the template of the page
+    *("citation", "has_bar"),  # templates of the page
 ]
 """Names that a framework or a user calls, as patterns."""
 
@@ -50,11 +50,31 @@ def functions() -> Iterator[tuple[str, int]]:
                 yield f"{path.name}: {node.name}", node.end_lineno - body[0].lineno + 1 if body else 0
 
 
+def lines_of_code(text: str) -> int:
+    """Count the lines of a module that are neither blank, nor a comment, nor part of a docstring."""
+    documented = {
+        line
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and node.end_lineno
+        if isinstance(node.value.value, str)
+        for line in range(node.lineno, node.end_lineno + 1)
+    }
+    return sum(
+        bool(line.strip()) and not line.lstrip().startswith("#") and number not in documented
+        for number, line in enumerate(text.splitlines(), start=1)
+    )
+
+
 def test_no_file_and_no_function_is_long() -> None:
-    lines = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCE}
-    assert {path: n for path, n in lines.items() if n > LINES_OF_A_FILE} == {}
+    texts = {str(path): path.read_text(encoding="utf-8") for path in SOURCE}
+    assert {path for path, text in texts.items() if len(text.splitlines()) > LINES_OF_A_FILE} == set()
     assert {name: n for name, n in functions() if n > LINES_OF_A_FUNCTION} == {}
-    assert sum(lines.values()) <= LINES_IN_ALL
+    assert sum(map(lines_of_code, texts.values())) <= LINES_OF_CODE
+
+
+def test_docstrings_comments_and_blank_lines_are_no_code() -> None:
+    text = '"""Module."""\n\nX = 1\n"""Doc\nof X."""\n# why\ndef f():\n    """Doc."""\n    return "a"\n'
+    assert lines_of_code(text) == 3
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda path: path.stem)
