@@ -38,7 +38,7 @@ class Sampler:
     def __init__(self) -> None:
         self.looks = self.ours = self.metrics = self.subject = 0
 
-    def look(self, _signal: int, frame: FrameType | None) -> None:
+    def sample(self, _signal: int, frame: FrameType | None) -> None:
         """Look at the stack once."""
         self.looks += 1
         while frame is not None:
@@ -73,18 +73,18 @@ def main() -> None:
     metrics = sys.argv[2] if len(sys.argv) > 2 else "headline"
     with tempfile.TemporaryDirectory() as folder:
         run(2, folder, metrics)
-        signal.signal(signal.SIGPROF, sampler.look)
+        signal.signal(signal.SIGPROF, sampler.sample)
         start = time.process_time()
         signal.setitimer(signal.ITIMER_PROF, INTERVAL, INTERVAL)
         run(samples // 5, folder, metrics)
         signal.setitimer(signal.ITIMER_PROF, 0)
         seconds = time.process_time() - start
     ours, of_metrics, of_subject = (
-        f"{count / sampler.looks:.1%}" for count in (sampler.ours, sampler.metrics, sampler.subject)
+        f"{count / sampler.samples:.1%}" for count in (sampler.ours, sampler.metrics, sampler.subject)
     )
     print(
         f"{samples} samples, {metrics}: {seconds:.1f} s of CPU, {ours} of it in confidence_tasks, {of_metrics} in its"
-        f" metrics, {of_subject} in its simulated subject ({sampler.looks} looks)"
+        f" metrics, {of_subject} in its simulated subject ({sampler.samples} looks)"
     )
 
 

@@ -57,7 +57,7 @@ def _from_file(reader: FileReader, folder: Path) -> Callable[[str], Any]:
     return lambda text: read_text(reader, text.encode("utf-8", errors="surrogateescape"), folder)
 
 
-class Findings:
+class Failures:
     """Inputs that broke something, one for each place and kind of fault."""
 
     def __init__(self, folder: Path, targets: dict[str, Callable[[str], Any]]) -> None:
@@ -132,7 +132,7 @@ def main() -> None:
     for index, seed in enumerate(file_seeds() if options.files else reply_seeds()):
         (corpus / f"seed-{index}").write_bytes(seed)
     atheris.enabled_hooks.add("RegEx")
-    found = Findings(options.findings, targets if options.files else REPLIES)
+    found = Failures(options.findings, targets if options.files else REPLIES)
     flags = [f"-max_total_time={options.seconds}", f"-max_len={LONGEST}", f"-seed={options.seed}"]
     limits = ["-timeout=60", "-rss_limit_mb=2048", "-print_final_stats=1", "-reload=0", "-len_control=10"]
     atheris.Setup([sys.argv[0], str(corpus), *flags, *limits], found.test)

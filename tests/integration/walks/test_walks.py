@@ -25,8 +25,8 @@ SCALES = "inspect eval confidence_tasks/scale_granularity --model simulated/idea
 class Walk:
     """Commands typed one after the other, in a folder with some files.
 
-    ``seen`` is in what is printed, ``left`` are patterns of files that are there at the end, and ``look``
-    checks more of it. The last command ends with ``code``.
+    ``seen`` must be in the output, ``left`` are patterns of files that must exist at the end, and ``check``
+    tests more. The last command ends with ``code``.
     """
 
     commands: tuple[str | tuple[str, ...], ...]
@@ -34,7 +34,7 @@ class Walk:
     files: tuple[tuple[str, str], ...] = ()
     left: tuple[str, ...] = ()
     code: int = 0
-    look: Callable[[Path, str], None] = lambda folder, said: None
+    check: Callable[[Path, str], None] = lambda folder, said: None
     environment: tuple[tuple[str, str], ...] = ()
 
 
@@ -133,7 +133,7 @@ WALKS = {
         ),
         seen=("scale_granularity, simulated(subject=overconfident)", "true", "0.773"),
         left=("out/**/samples_*.jsonl", "report.html"),
-        look=no_row_of_trials,
+        check=no_row_of_trials,
     ),
     "Python only": Walk(
         (("python", IN_PYTHON),),
@@ -168,7 +168,7 @@ WALKS = {
         ),
         seen=("simulated/blind",),
         left=("figures/*.svg",),
-        look=told_apart_by_any_eye,
+        check=told_apart_by_any_eye,
     ),
 }
 
@@ -190,7 +190,7 @@ def test_the_walk_ends_where_it_should(name: str, tmp_path: Path) -> None:
         assert " ".join(text.split()) in told, f"{text!r} is not in {told}"
     for pattern in walk.left:
         assert list(tmp_path.glob(pattern)), pattern
-    walk.look(tmp_path, said)
+    walk.check(tmp_path, said)
     assert "\x1b[" not in said
 
 

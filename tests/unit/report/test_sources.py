@@ -96,9 +96,9 @@ def test_accuracy_at_full_coverage_is_the_accuracy_of_the_tables(found):
 
 
 def test_other_figures_average_too_or_say_that_they_do_not(found):
-    look = general.model_styles(["lab/m"])
-    assert "pools the trials of all sources" in general.reliability(found, look).caption
-    ((_, (panel,)),) = histograms(found, look).rows
+    styles = general.model_styles(["lab/m"])
+    assert "pools the trials of all sources" in general.reliability(found, styles).caption
+    ((_, (panel,)),) = histograms(found, styles).rows
     weights = panel.draw.keywords["weights"]
     assert weights.sum() == pytest.approx(1.0)
     assert weights[: SIZES["over"]].sum() == pytest.approx(0.5)

@@ -74,7 +74,7 @@ def test_a_mean_over_conditions_has_no_true_value(study: str) -> None:
         true_values(study, Subject(), "all")
 
 
-# Findings ---------------------------------------------------------------------------------------------------------
+# Published effects ------------------------------------------------------------------------------------------------
 
 TYPICAL = PROFILES["overconfident"]
 

@@ -54,7 +54,9 @@ def test_an_interval_of_a_mean_of_normal_values_is_student_s():
 def test_few_deciding_trials_make_wider_intervals(method, freedom):
     """As wide as Student's t with that many trials calls for, on the scale of the interval."""
     draws = normal_draws(0.5, 0.01)
-    many, few = (limits(resampled(0.5, draws, 1000, decisive), 0.95, method) for decisive in (1000, 8))
+    many, few = (
+        limits(resampled(0.5, draws, 1000, n_informative), 0.95, method) for n_informative in (1000, 8)
+    )
     scale = (lambda p: math.log(p / (1.0 - p))) if method == "transformed" else float
     ratio = (scale(few[1]) - scale(few[0])) / (scale(many[1]) - scale(many[0]))
     assert ratio == pytest.approx(stats.t.ppf(0.975, freedom) / stats.t.ppf(0.975, 999), rel=1e-6)
@@ -228,9 +230,9 @@ def decided_by(count, questions="q"):
     return Informative(None if count == math.inf else frozenset(f"{questions}{i}" for i in range(int(count))))
 
 
-def part(decisive, is_mean, questions="q"):
+def part(n_informative, is_mean, questions="q"):
     return Distribution(
-        as_estimate(0.5), normal_draws(0.5, 0.1, 101), NAMES, decided_by(decisive, questions), is_mean
+        as_estimate(0.5), normal_draws(0.5, 0.1, 101), NAMES, decided_by(n_informative, questions), is_mean
     )
 
 
@@ -277,8 +279,8 @@ def test_an_interval_ends_where_the_measure_does():
 
 def test_what_decides_a_bootstrap_limits_its_degrees_of_freedom_and_whether_it_is_there():
     all_decide, seven_do, four_do = (
-        bootstrap(mean, X, n_resamples=200, method="student", n_informative=decisive)
-        for decisive in (math.inf, 7.0, 4.0)
+        bootstrap(mean, X, n_resamples=200, method="student", n_informative=n_informative)
+        for n_informative in (math.inf, 7.0, 4.0)
     )
     wider = stats.t.ppf(0.975, 6) / stats.t.ppf(0.975, len(X) - 1)
     assert seven_do.high - seven_do.low == pytest.approx(wider * (all_decide.high - all_decide.low))
