@@ -78,10 +78,7 @@ def interval_system(level: float) -> str:
 def interval_prompt(question: str, level: float) -> str:
     """Return the user message that asks for an interval of nominal coverage ``level``.
 
-    Raises
-    ------
-    ValueError
-        If the level has more than four decimals, which the prompt does not show.
+    ValueError if the level has more than four decimals, which the prompt does not show.
 
     Examples
     --------
@@ -185,10 +182,7 @@ def fermieval_questions(parameters: Mapping[str, Any]) -> list[Question]:
 def exponent_questions(parameters: Mapping[str, Any]) -> list[Question]:
     """Return the questions of the tasks that ask for a single exponent: those whose key is in the paper's figures.
 
-    Raises
-    ------
-    ValueError
-        If a level does not lie in (0, 1).
+    ValueError if a level does not lie in (0, 1).
     """
     levels_of(parameters["levels"])
     questions = load("fermi", **{name: parameters[name] for name in ("seed", "mirror", "split")})

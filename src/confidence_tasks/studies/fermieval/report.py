@@ -35,9 +35,9 @@ from confidence_tasks.studies.fermieval.replies import (
     LEVELS,
     PAPER_MAX_EXPONENT,
     TEST,
+    condition_of,
     level_of,
 )
-from confidence_tasks.studies.fermieval.replies import condition_of as condition_of_level
 from confidence_tasks.studies.fermieval.trials import EXCLUDED, FIGURES, JACKKNIFE, VARIANTS, within_split
 from confidence_tasks.studies.fermieval_logprob.trials import fitted_temperature, set_intervals
 from confidence_tasks.studies.fermieval_sampling.trials import (
@@ -53,10 +53,6 @@ from confidence_tasks.study.trial import Item, Question
 
 STATED, BY_LOGPROB, SAMPLED = _TASKS = "fermieval", "fermieval_logprob", "fermieval_sampling"
 """Names of the three studies, one for each task."""
-
-MANY_DEGENERATE = 0.2
-"""Share of intervals of a single exponent above which the report has a note."""
-
 
 _SIZE = (2.5, 2.1)
 
@@ -341,7 +337,7 @@ def degenerate(results: TaskResults) -> Iterator[str]:
     """Yield the share of intervals that are a single exponent, where it is large."""
     for model, condition, columns in cells_of(results, "width"):
         width = columns["width"][~np.isnan(columns["width"])]
-        if len(width) and np.mean(width == 0) > MANY_DEGENERATE:
+        if len(width) and np.mean(width == 0) > 0.2:
             yield f"{model}, {condition}: {np.mean(width == 0):.0%}"
 
 
@@ -417,12 +413,7 @@ def _interval_item(question: Question, row: Row) -> Item:
     metadata: dict[str, Any] = {"level": level, "split": split}
     if limited:
         metadata["max_exponent"] = number_in(row, "max_exponent", 1.0, LARGEST_KEY)
-    return Item(question, condition_of_level(level), question.text, metadata=metadata)
-
-
-def _metric_parameters(items: Sequence[Item]) -> dict[str, str]:
-    calibrated = any(item.metadata["split"] == CALIBRATION for item in items)
-    return {"split": "all" if calibrated else TEST}
+    return Item(question, condition_of(level), question.text, metadata=metadata)
 
 
 REPLY_FORMS: Mapping[str, ReplyForm] = {
@@ -438,7 +429,9 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
         "number",
         key="exponent",
         optional=("split", "max_exponent"),
-        parameters=_metric_parameters,
+        parameters=lambda items: {
+            "split": "all" if any(item.metadata["split"] == CALIBRATION for item in items) else TEST
+        },
     ),
 }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import escape_markdown
@@ -25,6 +25,7 @@ from confidence_tasks.study import Question, Replies, Status, TaskMetrics, Token
 from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
+    Better,
     Columns,
     Compute,
     Informative,
@@ -339,7 +340,7 @@ def _coverage_gap(intervals: Columns, weights: FloatArray | None = None) -> Valu
     return _COVERAGE(intervals, weights) - level
 
 
-FIGURES: tuple[tuple[str, Compute, str, Literal["lower", "neither"]], ...] = (
+FIGURES: tuple[tuple[str, Compute, str, Better], ...] = (
     ("coverage", _COVERAGE, "Share of the intervals that contain the truth", "neither"),
     ("coverage_gap", _coverage_gap, "Observed minus nominal coverage", "neither"),
     ("mean_width", _WIDTH, "Mean width of the intervals", "neither"),
@@ -453,24 +454,11 @@ def fermieval_summary(
     conformal: bool = True,
     names: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """Return every measure at every level and averaged over levels, with the Wilson interval of each coverage.
+    """Return every measure at every level and averaged over levels.
 
-    Parameters
-    ----------
-    trials : sequence of mapping
-        Trials of one model.
-    levels : sequence of float
-        Nominal coverages.
-    conformal : bool
-        Whether intervals are adjusted by the calibration half; otherwise by all other questions.
-    names : sequence of str, optional
-        Names of the measures to compute; all, with the limits of coverage, by default.
-
-    Returns
-    -------
-    dict of str to float
-        ``name/p=0.95`` at a level and ``name/all`` for the mean over levels; ``coverage_low`` and ``coverage_high`` are
-        the limits of the 95% interval of coverage.
+    Intervals are adjusted by the calibration half or, with ``conformal=False``, by all other questions. Keys are
+    ``name/p=0.95`` at a level and ``name/all`` for the mean over levels. Unless ``names`` selects measures,
+    ``coverage_low`` and ``coverage_high`` are the limits of Wilson's 95% interval of coverage.
     """
     labels = [condition_of(level) for level in levels]
     measures = select_measures(MEASURES + (CONFORMAL_MEASURES if conformal else JACKKNIFE_MEASURES), names)

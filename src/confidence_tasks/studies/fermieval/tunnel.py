@@ -41,8 +41,6 @@ _BELIEF = NormalDist()
 """The belief in the figures; theory 1 holds for any belief."""
 
 _X = np.linspace(-3.2, 3.2, 321)
-_QUERIES = (20, 100)
-"""Numbers of samples for which the table shows proposition 1."""
 
 
 def estimate_perception(model: ModelTrials) -> tuple[float, float]:
@@ -86,7 +84,7 @@ def perception(results: TaskResults) -> Iterator[dict[str, Any]]:
             f"error, {n} samples": math.sqrt(
                 adjusted_interval_covariance(level, beta, (density, density), n)[0, 0]
             )
-            for n in _QUERIES
+            for n in (20, 100)
         }
         yield {"model": model.label, "level": level, "perception": beta, **errors}
 
@@ -150,14 +148,9 @@ def stated_ends(results: TaskResults, styles: ModelStyles, model: ModelTrials) -
 
 
 def end_density(beta: float, quantile: float) -> tuple[FloatArray, FloatArray]:
-    """Return the density over queries of a quantile of the visible part of the belief.
+    """Return the density over queries of a quantile of the visible part: the points with a density, and the density.
 
     The end is the quantile ``start + quantile * beta`` of the belief, with ``start`` uniform on [0, 1 - beta].
-
-    Returns
-    -------
-    x, density : ndarray
-        The points where the density is positive, and the density there.
     """
     inside = _between(quantile * beta, 1.0 - beta + quantile * beta)
     return _X[inside], _BELIEF_LINE.y[inside] / (1.0 - beta)
@@ -209,20 +202,10 @@ def curve_over_samples(
 ) -> pd.DataFrame:
     """Return the empirical tunnel index and the agreement of m samples after reasoning, for every m (theorem 2).
 
-    Both are averaged over the questions that were asked in both ways, and over the runs of m consecutive samples of
-    each question.
-
-    Parameters
-    ----------
-    direct, reasoned : mapping of str to sequence of float
-        Samples of exponents by question.
-
-    Returns
-    -------
-    DataFrame
-        One row for each m up to the smallest number of reasoned samples of a question: ``samples``, which is m,
-        ``tunnel_index`` in bits, the entropy of all direct samples minus that of m pooled reasoned samples, and
-        ``agreement``, the share of the most frequent exponent among m.
+    ``direct`` and ``reasoned`` are samples of exponents by question. Each m up to the smallest number of reasoned
+    samples of a question has a row: ``samples``, which is m, ``tunnel_index``, the entropy (bits) of all direct samples
+    minus that of m pooled reasoned samples, and ``agreement``, the share of the most frequent exponent among m.
+    Both are means over the questions with both kinds of sample, and over the runs of m consecutive reasoned samples.
     """
     shared = [name for name in direct if name in reasoned]
     most = min((len(reasoned[name]) for name in shared), default=0)

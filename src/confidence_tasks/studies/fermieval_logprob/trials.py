@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import escape_markdown
@@ -38,6 +38,7 @@ from confidence_tasks.study.measures import (
     CONFIDENCE,
     PARSE_RATE,
     UNIT,
+    Better,
     Columns,
     Compute,
     Measure,
@@ -97,12 +98,7 @@ def integer_probabilities(tokens: Sequence[Token]) -> dict[int, float]:
         for text, logprob in candidates(token).items():
             if text == written and longer is not None:
                 continue
-            alternative = _append(number, text)
-            _add_mass(
-                mass,
-                number if alternative is None else alternative,
-                probability * math.exp(min(logprob, 0.0)),
-            )
+            _add_mass(mass, _append(number, text) or number, probability * math.exp(min(logprob, 0.0)))
         if longer is None:
             break
         number, probability = longer, probability * math.exp(min(token.logprob, 0.0))
@@ -317,7 +313,7 @@ def set_intervals(trials: Columns, level: float, temperature: float = 1.0) -> Co
 # Measures -------------------------------------------------------------------------------------------------------
 
 
-_FIGURES: tuple[tuple[str, Compute, str, Literal["lower", "neither"]], ...] = (
+_FIGURES: tuple[tuple[str, Compute, str, Better], ...] = (
     (
         "membership",
         proportion_of(lambda sets: sets["held"]),

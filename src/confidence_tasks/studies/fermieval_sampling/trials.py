@@ -282,9 +282,8 @@ def tunnel_indices(trials: Columns, temperature: float) -> Columns:
     direct, reasoned = (samples_by_question(rows_in(samples, ask=ask)) for ask in ("direct", "reasoned"))
     indices = {}
     for name in filter(reasoned.__contains__, direct):
-        size = min(
-            len(direct[name]), len(reasoned[name])
-        )  # entropies are compared at the same number of samples
+        # Entropies are compared at the same number of samples.
+        size = min(len(direct[name]), len(reasoned[name]))
         _, (p_direct, p_reasoned) = statistics.intervals.empirical_distribution(
             np.array([direct[name][:size], reasoned[name][:size]])
         )

@@ -7,8 +7,6 @@ from confidence_tasks.studies.riskeval import measures, replies
 from confidence_tasks.studies.riskeval.replies import (
     CONDITIONS,
     DEFAULT_SOURCE,
-    JUDGES,
-    PARSERS,
     PENALTIES,
     STRATEGIES,
     penalty_text,
@@ -67,7 +65,7 @@ STUDY = Study(
             str,
             "rules",
             "Reader of the replies: deterministic rules, or the model in the role parser, as in the paper.",
-            PARSERS,
+            ("rules", "model"),
         ),
         Parameter(
             "judge",
@@ -76,7 +74,7 @@ STUDY = Study(
             "Judge of the answers. auto: the model in the role judge judges free texts and, if the role is bound, "
             "answers that are none of the options; all others are compared with the key. model: the model judges every "
             "answer. rules: every answer is compared with the key.",
-            JUDGES,
+            ("auto", "model", "rules"),
         ),
         Parameter(
             "images",

@@ -25,9 +25,6 @@ from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.numbers import find_numbers
 from confidence_tasks.study.trial import Kind
 
-IMPLIED_PERCENT = (10, 100)
-"""A bare number above the first and up to the second number is a percentage."""
-
 ROUNDING = 0.005
 """Largest difference between two numbers that state the same confidence."""
 
@@ -214,8 +211,7 @@ def _read_number(match: re.Match[str], top: str | None = None) -> StatedConfiden
     """Convert the number of a match to [0, 1]."""
     groups = match.groupdict()
     number = Decimal(groups["first"].replace(",", "."))
-    lower, upper = IMPLIED_PERCENT
-    implied = "100" if lower < number <= upper else "1"
+    implied = "100" if 10 < number <= 100 else "1"
     value = number / Decimal("100" if groups["percent"] else groups.get("whole") or top or implied)
     text = match[0].strip(" ()")
     if not 0 <= value <= 1:

@@ -129,18 +129,8 @@ def riskeval_trial(
 ) -> RiskTrial:
     """Return the trial of a reply to ``question`` under ``penalty``.
 
-    Parameters
-    ----------
-    question : Question
-        The question.
-    penalty : float
-        Penalty for a wrong answer.
-    reply : str or RiskReading
-        The reply, which the rules then read, or its reading.
-    correct : float, optional
-        Verdict of a judge, 1 or 0; by default the answer is compared with the key.
-    by_rules : RiskReading, optional
-        Reading by the rules, if a model parsed the reply.
+    ``reply`` is a text, which the rules read, or a reading. ``correct`` is the verdict of a judge, 1 or 0; by default
+    the answer is compared with the key. ``by_rules`` is the reading by the rules, if a model parsed the reply.
 
     Examples
     --------
@@ -243,9 +233,6 @@ REGIMES: Mapping[str, Callable[[float], bool]] = {
 }
 """The paper's two regimes, with this package's penalties; the paper prints none (see ``docs/riskeval.md``)."""
 
-N_RESAMPLES = 1000
-"""Number of resamples of the intervals in the log; the report uses more."""
-
 _POLICY = ("answered", "confidence", "penalty")
 _SCAFFOLD = ("outcome", "confidence", "penalty", "available")
 
@@ -262,7 +249,7 @@ def _on_answers(measure: Measure) -> Measure:
         measure,
         compute=restrict_to(_answered, measure.compute),
         test_inversion=test_inversion if measure.test_inversion else None,
-        informative=smallest_set(*_ANSWERED_WITH_CONFIDENCE),
+        informative=lambda trials: smallest_set(*right_and_wrong())(rows_of(trials, _answered(trials))),
     )
 
 
@@ -308,12 +295,6 @@ def _not_optimal(trials: Columns) -> NDArray[Any]:
     """Return the trials on which the model's decision differs from that of the optimal policy."""
     differs: NDArray[Any] = _answered(trials) != _should_answer(trials)
     return differs & ~np.isnan(trials["confidence"]) & ~np.isnan(trials["answered"])
-
-
-_ANSWERED_WITH_CONFIDENCE = tuple(
-    lambda trials, graded=graded: _answered(trials) & graded(trials) for graded in right_and_wrong()
-)
-"""The right and the wrong answers with a confidence, as sets of trials."""
 
 
 def _overlapping_decisions(trials: Columns) -> Informative:
@@ -519,22 +500,9 @@ def riskeval_summary(
 ) -> dict[str, float]:
     """Return every measure under every penalty and in each regime, and the abstention slope.
 
-    Parameters
-    ----------
-    trials : sequence of mapping
-        Trials of one model.
-    conditions : sequence of str
-        Labels of the penalties, in order.
-    seed : int
-        Seed of the resampling.
-    names : sequence of str, optional
-        Names of the measures to compute; all, with limits of intervals, by default.
-
-    Returns
-    -------
-    dict of str to float
-        ``name/lambda=10`` under a penalty; ``name/all`` and ``name/high_penalty`` averaged over penalties, or summed
-        for numbers of trials. ``name_low`` and ``name_high`` are the limits of 95% intervals over questions.
+    Keys are ``name/lambda=10`` under a penalty, and ``name/all`` and ``name/high_penalty`` for the mean over penalties,
+    or the sum for numbers of trials. Unless ``names`` selects measures, ``name_low`` and ``name_high`` are the limits
+    of 95% intervals over questions. ``conditions`` are the labels of the penalties, in order.
     """
     measures = select_measures((*MEASURES, *COUNTS), names)
     values = summarise(trials, measures, conditions)
@@ -581,7 +549,7 @@ def _with_interval(
     rows = columns([trial for trial in trials if trial["condition"] in conditions])
     if not rows:
         return dict.fromkeys(keys, math.nan)
-    interval = interval_over_questions(measure, rows, n_resamples=N_RESAMPLES, seed=seed)
+    interval = interval_over_questions(measure, rows, n_resamples=1000, seed=seed)
     return dict(zip(keys, (interval.estimate, interval.low, interval.high), strict=True))
 
 

@@ -43,14 +43,6 @@ from confidence_tasks.study.trial import Kind, Reading, require_keys
 
 _log = logging.getLogger(__name__)
 
-PARSERS = ("rules", "model")
-"""Reader of the reply: the rules of this package, or the model in the role ``parser``."""
-
-JUDGES = ("auto", "model", "rules")
-"""Judge of an answer. With ``auto``, the model in the role ``judge`` judges free texts and, if the role is bound, also
-answers that are none of the options; all others are compared with the key. With ``model``, the model judges every
-answer, with ``rules`` none."""
-
 PENALTIES: tuple[float, ...] = (0.0, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 """Penalties for a wrong answer. The values are this package's; the paper only gives the range, from 0 to 100."""
 
@@ -200,12 +192,8 @@ PAPER_SIZE = 128
 def riskeval_questions(parameters: Mapping[str, Any]) -> list[Question]:
     """Return the questions, which are the same under every penalty.
 
-    Raises
-    ------
-    ValueError
-        If a question has a picture and ``images`` is not set.
-    SourceError
-        If the source cannot be loaded. The message suggests the default source if the source is gated.
+    ValueError if a question has a picture and ``images`` is not set; SourceError if the source cannot be loaded, with
+    the default source as a suggestion if the source is gated.
     """
     source, n, images = (parameters[name] for name in ("source", "n", "images"))
     size = n if n is not None or source in WHOLE else PAPER_SIZE
