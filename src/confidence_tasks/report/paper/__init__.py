@@ -139,11 +139,6 @@ def by_measure(name: str, /, *labels: str, **at: Any) -> Heading:
     return heading(*labels, measure=name, **at)
 
 
-def by_group(labels: Mapping[str, str], **at: Any) -> Axis:
-    """Return an axis of groups, given by their labels in the paper."""
-    return tuple(heading(label, group=group, **at) for label, group in labels.items())
-
-
 def axes_of(side: Axis | tuple[Axis, ...]) -> list[Axis]:
     """Return the axes of the rows or of the columns of a table, which may be a single axis."""
     single = tuple(each for each in side if isinstance(each, Heading))
@@ -293,7 +288,8 @@ def from_table(table: str, column: str, **where: str) -> Compute:
     """
 
     def value(runs: Runs, cell: Cell) -> Value:
-        extra = runs.table_of(cell, table)
+        task = runs.task_of(cell)
+        extra = runs.tables.get(f"{task.task_trials.slug}_{table}") if task else None
         return None if extra is None else look_up(extra, column, model=cell.model, **where)
 
     return value
@@ -330,7 +326,7 @@ class Runs:
         figures: Iterable[Figure] = (),
     ) -> None:
         self.results = {task.task_trials.task: task for task in results}
-        self._extras = {extra.name: extra for extra in extras}
+        self.tables = {table.name: table for table in extras}
         self._figures = {figure.name: figure for figure in figures}
 
     @cached_property
@@ -400,26 +396,12 @@ class Runs:
             if cell.source in ("", part.source)
         ]
 
-    def table_of(self, cell: Cell, name: str) -> ExtraTable | None:
-        """Return the extra table of a cell's task; ``name`` lacks the prefix of the task."""
-        task = self.task_of(cell)
-        return None if task is None else self._extras.get(f"{task.task_trials.slug}_{name}")
-
-    def table_named(self, name: str) -> ExtraTable | None:
-        """Return the extra table with a name."""
-        return self._extras.get(name)
-
     def figures(self, item: PaperFigure) -> list[Figure]:
         """Return the report's figures for a figure of the paper, one per task if they are of tasks."""
         slugs = [self.results[name].task_trials.slug for name in item.tasks if name in self.results]
         names = [item.name, *(f"{slug}_{item.name}" for slug in slugs)]
         figures = [_select_sources(self._figures[name], item) for name in names if name in self._figures]
         return [figure for figure in figures if figure.rows]
-
-    def has_source(self, cell: Cell) -> bool:
-        """Return True if a cell's model was asked questions of its source in its task."""
-        model = self.model_of(cell)
-        return model is not None and cell.source in model.columns["source"]
 
     def value(self, cell: Cell) -> Value:
         """Return the value of a cell."""

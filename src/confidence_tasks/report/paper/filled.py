@@ -130,8 +130,10 @@ def _missing_from_figure(item: PaperFigure, runs: Runs, *, drawn: bool) -> list[
         for source in item.sources
         for model in runs.models([name])
     ]
-    missing = [cell for cell in cells if not (drawn and runs.has_source(cell))]
-    return [Cell(task=name) for name in tasks] + missing
+    if drawn:
+        trials = [(cell, runs.model_of(cell)) for cell in cells]
+        cells = [cell for cell, model in trials if not (model and cell.source in model.columns["source"])]
+    return [Cell(task=name) for name in tasks] + cells
 
 
 def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Filled:
@@ -173,7 +175,6 @@ def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Fille
 
 
 def _ordered_models(table: PaperTable, replication: Replication, runs: Runs) -> list[str]:
-    """Return the labels of a table's models in order."""
     attributes = (table.at, *(each.at for each in table.headings))
     tasks = [name for at in attributes for name in Cell(**at).tasks if name]
     models = runs.models(tasks) or runs.models(replication.tasks)

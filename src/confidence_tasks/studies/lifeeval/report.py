@@ -381,7 +381,6 @@ _n_common_questions = partial(_n_questions, common=True)
 
 
 def _n_completions(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
-    """Return the number of trials with an answer and a confidence."""
     model = runs.model_of(cell)
     if model is None:
         return None
@@ -411,7 +410,7 @@ def _set_metric(runs: paper.Runs, cell: paper.Cell, metric: str) -> paper.Value:
     if cell.task == "lifeeval":
         value = _on_common_questions(_LIFEEVAL_MEASURES[metric])(runs, cell)
         return value if metric == "ECE" or not isinstance(value, float) else 100.0 * value
-    table = runs.table_named("question_sets_performance")
+    table = runs.tables.get("question_sets_performance")
     where = {"question set": task.task_trials.design.title, "metric": metric}
     return None if table is None else paper.look_up(table, cell.model, **where)
 

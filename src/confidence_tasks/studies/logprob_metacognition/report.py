@@ -21,7 +21,7 @@ from confidence_tasks.report.extra_tables import extra_table, interval_cells, tr
 from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_of, line_of_rows, model_keys
 from confidence_tasks.report.labels import measure_label, p_value
-from confidence_tasks.report.paper import MODELS, by_group, by_measure, heading
+from confidence_tasks.report.paper import MODELS, by_measure, heading
 from confidence_tasks.report.power import METACOGNITION, Draws, EffectParameter, PowerDesign, accuracy_of
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.task_trials import Columns, TaskTrials
@@ -557,7 +557,7 @@ REPLICATION = paper.Replication(
             "7",
             "d′, meta-d′ and M-ratio by temperature on TriviaQA.",
             stubs=("Model", "T"),
-            rows=(MODELS, by_group({f"{t:.1f}": f"T={t:g}" for t in (0.3, 0.5, 0.7, 1.0)})),
+            rows=(MODELS, tuple(heading(f"{t:.1f}", group=f"T={t:g}") for t in (0.3, 0.5, 0.7, 1.0))),
             columns=(*_SENSITIVITY, by_measure("mratio_v1", "M")),
             at={"task": "nlp_metad", "source": _TRIVIA, "digits": 3},
         ),

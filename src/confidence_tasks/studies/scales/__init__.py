@@ -4,6 +4,7 @@ Dai (2026), arXiv:2603.09309.
 """
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from confidence_tasks.studies.scales import replies, trials
 from confidence_tasks.studies.scales.replies import (
@@ -93,7 +94,7 @@ STUDY = Study(
     },
     viewer_columns=("confidence_raw",),
     headline_measures=("mratio", "auroc", "ece", "accuracy", "parse_rate"),
-    condition_columns=_report.bounds_of,
+    condition_columns=lambda label: asdict(Scale.parse(label)),
     domains={"correct": BINARY},
     tested_measures=("mratio", "meta_d", "auroc", "meta_information", "ece", "brier", "accuracy"),
     corroborating_measures={"mratio": ("auroc", "meta_information")},

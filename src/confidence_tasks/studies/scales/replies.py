@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from confidence_tasks.simulation.reply import (
@@ -258,20 +259,21 @@ def scale_questions(parameters: Mapping[str, Any]) -> list[Question]:
     """Return the questions of every source; raise ValueError if two sources share a name."""
     by_source: dict[str, list[Question]] = {}
     for source in parse_list(parameters["sources"], "sources"):
-        size = parameters["n"]
-        if size is None and source in PAPER_SIZES:
-            size = PAPER_SIZES[source] + parameters["fewshot"]
-        questions = require_keys(
-            load(source, n=size, seed=parameters["seed"], mirror=parameters["mirror"]), source
-        )
+        n = parameters["n"]
+        if n is None and source in PAPER_SIZES:
+            n = PAPER_SIZES[source] + parameters["fewshot"]
+        questions = load(source, n=n, seed=parameters["seed"], mirror=parameters["mirror"])
+        require_keys(questions, source)
         if (name := questions[0].source) in by_source:
             raise ValueError(
                 f"{source} and another of the sources are both named {name}: rename one of the files"
             )
-        by_source[name] = [
-            question.with_metadata(elicitation=parameters["elicitation"]) for question in questions
-        ]
-    return [question for questions in by_source.values() for question in questions]
+        by_source[name] = questions
+    elicitation = parameters["elicitation"]
+    return [
+        question.with_metadata(elicitation=elicitation)
+        for question in chain.from_iterable(by_source.values())
+    ]
 
 
 def scale_stages(parameters: Mapping[str, Any]) -> list[Stage]:

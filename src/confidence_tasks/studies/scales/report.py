@@ -25,7 +25,7 @@ from confidence_tasks.report.figures.general import (
     trials_by_source,
 )
 from confidence_tasks.report.labels import measure_label
-from confidence_tasks.report.paper import MODELS, by_group, by_measure, heading
+from confidence_tasks.report.paper import MODELS, by_measure, heading
 from confidence_tasks.report.power import METACOGNITION, Draws, EffectParameter, PowerDesign, decide
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row
@@ -52,18 +52,6 @@ from confidence_tasks.study.trial import Item, Question
 
 BIN_COUNTS = (5, 10, 15, 20, 30, 50)
 """Numbers of bins of the paper's figure 3."""
-
-
-def bounds_of(condition: str) -> dict[str, float]:
-    """Return the bounds of a condition's scale.
-
-    Examples
-    --------
-    >>> bounds_of("14-86")
-    {'lower': 14, 'upper': 86}
-    """
-    scale = Scale.parse(condition)
-    return {"lower": scale.lower, "upper": scale.upper}
 
 
 @figure_by_model(
@@ -265,7 +253,7 @@ def _meta_d_difference(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
 
 def _spaced_labels(*scales: Scale) -> paper.Axis:
     """Return an axis of scales, with a space in their labels as in tables 6 and 7."""
-    return by_group({f"[{scale.lower}, {scale.upper}]": scale.label for scale in scales})
+    return tuple(heading(f"[{scale.lower}, {scale.upper}]", group=scale.label) for scale in scales)
 
 
 def _scales(scales: Iterable[Scale], task: str) -> paper.Axis:
