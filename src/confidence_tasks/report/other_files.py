@@ -1,4 +1,4 @@
-"""Trials out of files that are no logs of Inspect: lm-eval's (``--log_samples``), and plain ones with a trial a row."""
+"""Trials from files other than Inspect logs: lm-eval's samples (``--log_samples``), and tables with a row per trial."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from confidence_tasks.study.definition import Study, short_repr
 from confidence_tasks.study.trial import Trial
 
 _NAME = re.compile(r"(?:^|/)samples_(?P<task>[^/]+)_(?P<time>\d{4}-\d\d-\d\dT[^/]*)\.jsonl$")
-_OF_A_STUB = frozenset({"condition", "source", "study", "config_source", REVISIONS})
-"""Metadata keys of a task that name its cell of the design, and its source and data."""
+_TASK_METADATA = frozenset({"condition", "source", "study", "config_source", REVISIONS})
+"""Keys of a task's metadata that are not parameters of the study: its condition, source and data."""
 
-_OF_THE_RUN = (
+_RUN_KEYS = (
     "random_seed",
     "numpy_seed",
     "torch_seed",
@@ -72,7 +72,7 @@ def is_results_file(path: str) -> bool:
 
 
 def results_beside(path: str) -> list[str]:
-    """Return the path of the results that a sample file is read with; none for any other file."""
+    """Return the path of the results that belong to a sample file; none for other files."""
     match = _NAME.search(path)
     return [f"{path[: path.rfind('/') + 1]}results_{match['time']}.json"] if match else []
 
@@ -81,22 +81,21 @@ def results_beside(path: str) -> list[str]:
 def read_sample_file(path: str) -> TrialFile:
     """Read the trials of one task of an lm-eval run, ``samples_<task>_<time>.jsonl``, local or remote.
 
-    The run's ``results_<time>.json`` beside it says which model it was, how it was asked, and how many samples
-    there were: those that the file lacks are lost.
+    The model, its settings and the number of samples come from the run's ``results_<time>.json`` in the same folder.
 
     NotTrialsError if no line holds a trial of a study of this package.
     """
     match = _NAME.search(path)
     if match is None:
-        raise NotTrialsError("it is not named as lm-eval names its sample files")
+        raise NotTrialsError("its name is not that of a sample file of lm-eval")
     task, time = match["task"], match["time"]
     study = _study(task)
     keys = tuple(study.column_types)
     rows, n_lines = _rows(path, keys)
     if not rows:
         raise NotTrialsError(f"no line of task {task} holds a trial of a study")
-    run = _run(path)
-    n_asked = ((run.get("n-samples") or {}).get(task) or {}).get("effective") or 0
+    run = _results(path)
+    n_samples = ((run.get("n-samples") or {}).get(task) or {}).get("effective") or 0
     columns, left_out = trial_columns(
         study, dict(zip((*keys, *EXTRA_COLUMNS), zip(*rows, strict=True), strict=True))
     )
@@ -107,7 +106,7 @@ def read_sample_file(path: str) -> TrialFile:
         model=_model(run) or path.rsplit("/", 2)[-2],
         columns=columns,
         created=time,
-        lost=max(int(n_asked), n_lines) - len(rows),
+        lost=max(int(n_samples), n_lines) - len(rows),
         versions={
             "lm_eval": str(run.get("lm_eval_version", "")),
             "task": str(run.get("versions", {}).get(task, "")),
@@ -134,12 +133,12 @@ _SAMPLE = Decoder(_Sample)
 
 
 def _rows(path: str, keys: Sequence[str]) -> tuple[list[tuple[Any, ...]], int]:
-    """Return some columns of each trial and what stands beside it, and the number of lines."""
+    """Return the record and the extra columns of each trial, and the number of lines."""
     rows, n_lines = [], 0
     with fsspec.open(path, "rb") as lines:
         for line in lines:
             n_lines += 1
-            # A line that is no JSON, or no sample, is of a sample without a trial.
+            # An invalid line counts as a sample without a trial.
             with suppress(ValueError, MsgspecError, RecursionError):
                 sample = decoded(line, _SAMPLE)
                 doc, prompt = sample.doc, sample.prompt_hash
@@ -151,18 +150,18 @@ def _rows(path: str, keys: Sequence[str]) -> tuple[list[tuple[Any, ...]], int]:
 
 
 def _study(task: str) -> Study:
-    """Return the study with the longest name that a task's begins with: fermieval_sampling is not fermieval."""
+    """Return the study of a task: that with the longest name, as fermieval_sampling also starts with fermieval."""
     known = [study for study in studies() if study.design_of(task) in study.designs]
     if not known:
         raise NotTrialsError(f"no study asks task {task}")
     return max(known, key=lambda study: len(study.design_of(task)))
 
 
-def _run(path: str) -> dict[str, Any]:
-    """Return the results beside the samples; empty where there are none."""
-    (beside,) = results_beside(path)
+def _results(path: str) -> dict[str, Any]:
+    """Return the results of a sample file's run; empty if there are none."""
+    (results_path,) = results_beside(path)
     try:
-        with fsspec.open(beside, "rt", encoding="utf-8") as file:
+        with fsspec.open(results_path, "rt", encoding="utf-8") as file:
             run: dict[str, Any] = json.load(file)
     except FileNotFoundError:
         return {}
@@ -170,99 +169,96 @@ def _run(path: str) -> dict[str, Any]:
 
 
 def _model(run: Mapping[str, Any]) -> str:
-    """Name the model: lm-eval makes up a name where no argument is called ``model`` or ``pretrained``."""
-    arguments = _parsed(run.get("config", {}).get("model_args"))
-    named = str(run.get("model_name", ""))
-    if named in arguments.values() or not run:
-        return named
-    given = ",".join(f"{key}={value}" for key, value in setup_of(arguments).items())
-    return f"{run['config']['model']}({given})"
+    """Return the name of the model; from its arguments, if none of them is the ``model_name`` of lm-eval."""
+    arguments = _arguments(run.get("config", {}).get("model_args"))
+    name = str(run.get("model_name", ""))
+    if name in arguments.values() or not run:
+        return name
+    settings = ",".join(f"{key}={value}" for key, value in setup_of(arguments).items())
+    return f"{run['config']['model']}({settings})"
 
 
-def _parsed(arguments: Any) -> dict[str, str]:
-    """Return arguments by name, whether they were written down as a mapping or as ``name=value,...``."""
+def _arguments(arguments: Any) -> dict[str, str]:
+    """Return arguments by name, from a mapping or from text ``name=value,...``."""
     if isinstance(arguments, str):
         arguments = dict(part.partition("=")[::2] for part in arguments.split(",") if part)
     return {str(key): str(value) for key, value in (arguments or {}).items()}
 
 
 def _setup(run: Mapping[str, Any], task: str, study: Study) -> dict[str, str]:
-    """Parameters that may set two runs of a model apart."""
-    asked = run.get("configs", {}).get(task, {}).get("metadata") or {}
+    """Return the parameters by which two runs of a model may differ."""
+    parameters = study.protocol_parameters(run.get("configs", {}).get(task, {}).get("metadata") or {})
     fewshot = run.get("n-shot", {}).get(task, 0)
     digests = {name: run.get(f"{name}_sha") for name in ("chat_template", "system_instruction")}
     config = run.get("config", {})
     return setup_of(
         {
             **{name: str(digest)[:8] for name, digest in digests.items() if digest},
-            **{name: str(config[name])[:8] for name in _OF_THE_RUN if config.get(name) not in (None, "")},
+            **{name: str(config[name])[:8] for name in _RUN_KEYS if config.get(name) not in (None, "")},
             **({"backend": config["model"]} if config.get("model") else {}),
             **({"fewshot_as_multiturn": run.get("fewshot_as_multiturn")} if fewshot else {}),
-            **_parsed(config.get("gen_kwargs")),
-            **_parsed(config.get("model_args")),
-            **{
-                key: value for key, value in study.protocol_parameters(asked).items() if key not in _OF_A_STUB
-            },
+            **_arguments(config.get("gen_kwargs")),
+            **_arguments(config.get("model_args")),
+            **{key: value for key, value in parameters.items() if key not in _TASK_METADATA},
             "fewshot": fewshot,
         }
     )
 
 
 def _provenance(run: Mapping[str, Any], task: str) -> dict[str, str]:
-    """Return the version of the task, the revision of each source, and how the task itself has replies generated.
+    """Return the version of the task, the revision of each source, and the task's own generation parameters.
 
-    The last is by task: temperatures are conditions of some designs, each of which is a task of its own. What
-    ``--gen_kwargs`` sets is a setting of the run.
+    The names of generation parameters include the task, as the tasks of a design may be temperatures. Parameters that
+    ``--gen_kwargs`` sets belong to the setup of the run instead.
     """
     config = run.get("configs", {}).get(task, {})
     version = run.get("versions", {}).get(task)
     generation = setup_of(config.get("generation_kwargs") or {})
-    of_the_run = _parsed(run.get("config", {}).get("gen_kwargs"))
+    run_arguments = _arguments(run.get("config", {}).get("gen_kwargs"))
+    revisions = (config.get("metadata") or {}).get(REVISIONS) or {}
     return {
-        **provenance_of(
-            "" if version is None else str(version), (config.get("metadata") or {}).get(REVISIONS) or {}
-        ),
-        **{f"{key} of {task}": value for key, value in generation.items() if key not in of_the_run},
+        **provenance_of("" if version is None else str(version), revisions),
+        **{f"{key} of {task}": value for key, value in generation.items() if key not in run_arguments},
     }
 
 
 def read_trial_table(path: str) -> list[TrialFile]:
-    """Read a plain file of trials, one row a trial: a file a study, model, task and way of asking.
+    """Read a table with one row per trial; return its trials by study, model, task and setup.
 
-    The file ends in ``.csv``, ``.jsonl`` or ``.parquet``, and has the columns of
-    :class:`~confidence_tasks.study.trial.Trial` and as many of the study's own as its measures need. The study is
-    told by these, or by a column ``study``. ``model``, ``task``, ``sample_id`` and ``epoch`` are read where they
-    are there, and ``setup``: how the model was asked, as a JSON object or in words.
+    The file ends in ``.csv``, ``.jsonl`` or ``.parquet``. It has the columns of
+    :class:`~confidence_tasks.study.trial.Trial`, and those of the study that the measures need. The study is that in a
+    column ``study``, or the one that the columns fit. ``model``, ``task``, ``sample_id``, ``epoch`` and ``setup`` are
+    optional; ``setup`` is how the model was asked, as a JSON object or in words.
 
-    NotTrialsError if its columns are not those of a study.
+    NotTrialsError if the columns are not those of a study.
     """
     rows, unread = _READERS[path[path.rfind(".") :]](path)
     if rows.empty:
         raise NotTrialsError("it holds no rows")
     study = None if "study" in rows else _study_of_rows(rows)
-    given = rows.assign(
-        **{name: rows[name].map(str).where(rows[name].notna(), "") if name in rows else "" for name in _APART}
+    rows = rows.assign(
+        **{name: rows[name].map(str).where(rows[name].notna(), "") if name in rows else "" for name in _KEYS}
     )
     files: list[TrialFile] = []
     refused: list[str] = []
-    for key, part in given.groupby(list(_APART), sort=False):
+    for key, part in rows.groupby(list(_KEYS), sort=False):
         _, model, task, setup = map(str, key)
-        at = part.index.tolist()
+        places = [f"row {number + 1}" for number in part.index]
         values: dict[str, list[Any]] = {str(name): part[name].tolist() for name in part}
         try:
-            its = study or _study_of_rows(part)
-            design = its.design_of(task) if task else its.name
-            values.setdefault("epoch", [1] * len(at))
-            asked = zip(values["question_id"], values["condition"], strict=True)
-            values.setdefault("sample_id", [f"{question}/{condition}" for question, condition in asked])
-            columns, left_out = trial_columns(its, values, [f"row {number + 1}" for number in at].__getitem__)
+            part_study = study or _study_of_rows(part)
+            design = part_study.design_of(task) if task else part_study.name
+            values.setdefault("epoch", [1] * len(part))
+            keys = zip(values["question_id"], values["condition"], strict=True)
+            values.setdefault("sample_id", [f"{question}/{condition}" for question, condition in keys])
+            columns, left_out = trial_columns(part_study, values, places.__getitem__)
         except NotTrialsError as error:
-            refused.append(f"row {at[0] + 1}: {error}")
+            refused.append(f"{places[0]}: {error}")
             continue
         files.append(
             TrialFile(
                 path=path,
-                study=its.name,
+                study=part_study.name,
                 design=design,
                 model=model or path.rsplit("/", 1)[-1],
                 setup=_setup_of_text(setup),
@@ -276,53 +272,52 @@ def read_trial_table(path: str) -> list[TrialFile]:
     return [replace(files[0], left_out=(*files[0].left_out, *refused)), *files[1:]]
 
 
-_APART = ("study", "model", "task", "setup")
-"""Columns whose values are never pooled."""
+_KEYS = ("study", "model", "task", "setup")
+"""Columns by which the trials of a table are split."""
 
 
 def _setup_of_text(text: str) -> dict[str, str]:
-    """Return how a model was asked, by name; in words that are no JSON object, as ``setup``."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = text
-    if isinstance(found, dict):
-        return {str(key): str(value) for key, value in found.items()}
+    """Return the settings in a JSON object by name, and any other text under ``setup``."""
+    with suppress(ValueError, RecursionError):
+        settings = json.loads(text)
+        if isinstance(settings, dict):
+            return {str(key): str(value) for key, value in settings.items()}
     return {"setup": text} if text else {}
 
 
 def _study_of_rows(rows: pd.DataFrame) -> Study:
-    """Return the study that ``study`` names, or the one with most columns of its own."""
+    """Return the study in the column ``study``, or the one with most of its columns in the table."""
     names = set(map(str, rows.columns))
     if missing := [key for key in _CORE if key not in names]:
         hint = ""
         if "reply" in names:
-            hint = "; replies are read with `confidence-tasks score` first"
+            hint = "; score files of replies with `confidence-tasks score` first"
         elif {"correct", "confidence"} <= names:
-            hint = "; in Python, `summary` of its table needs no more than correct and confidence"
+            hint = "; in Python, `summary` needs only the columns correct and confidence"
         raise NotTrialsError(f"it has no columns {', '.join(missing)}{hint}")
     if "study" in names:
-        named = str(rows["study"].iloc[0])
+        name = str(rows["study"].iloc[0])
         known = {study.name: study for study in studies()}
-        if named not in known:
-            raise NotTrialsError(f"study {short_repr(named)} is not one of {', '.join(known)}")
-        return known[named]
-    own = {study: len((set(study.column_types) - set(_CORE)) & names) for study in studies()}
-    best = max(own.values())
-    fitting = [study for study, count in own.items() if count == best]
+        if name not in known:
+            raise NotTrialsError(f"study {short_repr(name)} is not one of {', '.join(known)}")
+        return known[name]
+    counts = {study: len((set(study.column_types) - set(_CORE)) & names) for study in studies()}
+    fitting = [study for study, count in counts.items() if count == max(counts.values())]
     if len(fitting) > 1:
-        raise NotTrialsError(f"add a column `study`: {', '.join(study.name for study in fitting)} all fit")
+        raise NotTrialsError(
+            f"add a column `study`: the columns fit {', '.join(study.name for study in fitting)}"
+        )
     return fitting[0]
 
 
 def _csv(path: str) -> tuple[pd.DataFrame, int]:
-    """Read strictly: pandas would push the cells of a row with more cells than columns one column to the left."""
-    refused = warnings.catch_warnings(action="error", category=pd.errors.ParserWarning)
+    """Read a CSV file; refuse duplicate columns and rows with too many cells, which pandas would shift or drop."""
+    strictly = warnings.catch_warnings(action="error", category=pd.errors.ParserWarning)
     with fsspec.open(path, "rt", encoding="utf-8-sig", newline="") as file:
         names = Counter(next(csv.reader(file), []))
-    if twice := [short_repr(name) for name, count in names.items() if count > 1]:
-        raise NotTrialsError(f"it has two columns {', '.join(twice)}: delete or rename one")
-    with fsspec.open(path, "rt", encoding="utf-8-sig") as file, refused:
+    if duplicates := [short_repr(name) for name, count in names.items() if count > 1]:
+        raise NotTrialsError(f"it has two columns {', '.join(duplicates)}: delete or rename one")
+    with fsspec.open(path, "rt", encoding="utf-8-sig") as file, strictly:
         return pd.read_csv(
             file, dtype=_TEXTS, index_col=False, keep_default_na=False, na_values=["", "nan", "NaN"]
         ), 0
@@ -334,7 +329,7 @@ def _parquet(path: str) -> tuple[pd.DataFrame, int]:
 
 
 def _jsonl(path: str) -> tuple[pd.DataFrame, int]:
-    """Read line by line: one line that is no JSON must not cost the others."""
+    """Read a file of JSON lines; return also the number of lines that are not JSON objects."""
     rows: list[Mapping[str, Any]] = []
     numbers: list[int] = []
     unread = 0

@@ -1,4 +1,4 @@
-"""A file of trials as read: what it holds, where it comes from, how the model was asked, and what could not be read."""
+"""The trials read from a file, with their provenance, the settings of the model, and the trials left out."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from confidence_tasks.study.stage import TOKENS
 from confidence_tasks.study.trial import STATUSES
 
 QUESTION, PROMPT = DIGESTS = ("question_digest", "prompt_digest")
-"""Columns that tell apart what was asked under one id: the question, and the messages that it was asked in."""
+"""Columns with digests of the question and of its prompt, as one id may stand for several questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,36 +37,36 @@ class TrialFile:
     Attributes
     ----------
     path : str
-        Where they were read.
+        Path or address of the file.
     study, design : str
-        Name of the study, and of the task that asked.
+        Name of the study, and of its task.
     model : str
-        Name of the model as the file gives it.
+        Name of the model in the file.
     columns : mapping of str to ndarray
-        The study's trial record, and ``sample_id``, ``epoch``, ``question_digest`` and ``prompt_digest``, one value a
-        trial. The digests are empty where it is not known what was asked. ``input_tokens``, ``output_tokens`` and
-        ``reasoning_tokens`` of its calls are NaN where the harness does not tell.
+        The study's trial record, and ``sample_id``, ``epoch``, ``question_digest`` and ``prompt_digest``, one value per
+        trial. Digests are empty where the question or prompt is unknown. ``input_tokens``, ``output_tokens`` and
+        ``reasoning_tokens`` are NaN where the harness does not record them.
     created : str
-        When the run started, in ISO 8601; empty if unknown.
+        Start of the run, in ISO 8601; empty if unknown.
     lost : int
-        Samples without a trial: those that failed, were not finished, or were never asked.
+        Number of samples without a trial: those that failed, were not finished, or were never asked.
     versions : mapping of str to str
         Versions of the packages and of the task that the run used.
     setup : mapping of str to str
-        How the model was asked: parameters of the task, of the model and of generation.
+        Parameters of the task, of the model and of generation.
     provenance : mapping of str to str
-        Version of the task, and revision of the data by source, as far as the file says. Unlike in ``setup``, what one
-        file does not say sets it apart from no other.
+        Version of the task, and revision of the data by source, where the file has them. Unlike in ``setup``, a
+        missing value is compatible with any other.
     status : str
-        How the run ended, as the harness says; empty if unknown.
+        Status of the run in the harness; empty if unknown.
     rescored : str
-        When the replies were read anew, in ISO 8601; empty if they were not.
+        Time when the replies were read again, in ISO 8601; empty if they were not.
     is_log : bool
         Whether Inspect's viewer can open the file.
     run : str
-        What a run shares with those that resume it; empty if unknown.
+        Identifier that a run shares with the runs that resume it; empty if unknown.
     left_out : tuple of str
-        Trials of the file that do not count, and why: a sentence for each reason.
+        Sentences that say which trials of the file do not count, and why.
     """
 
     path: str
@@ -91,21 +91,20 @@ class TrialFile:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file that was not read, or the part of it that was not, and why."""
+    """A file that was skipped, wholly or in part, and the reason."""
 
     path: str
     reason: str
 
 
 class NotTrialsError(ValueError):
-    """A file holds no trials of a known study; the message says what it holds instead."""
+    """A file holds no trials of a known study; the message says why."""
 
 
 def decoded(text: bytes | bytearray, decoder: Decoder[T]) -> T:
-    """Decode JSON as `json.loads` reads it, but for a number that is NaN, which is None.
+    """Decode JSON with msgspec, which builds only the fields of the decoder's type; NaN becomes None.
 
-    msgspec builds only what its type has a place for. What it refuses and JSON in Python's reading does not, such as an
-    infinity, is decoded by `json.loads`.
+    Text that msgspec refuses and Python's `json` module accepts, such as an infinity, is decoded by `json.loads`.
     """
     with suppress(MsgspecError, UnicodeDecodeError):
         return decoder.decode(text)
@@ -117,19 +116,19 @@ def decoded(text: bytes | bytearray, decoder: Decoder[T]) -> T:
 
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
-    """Look for no cycles of objects meanwhile, of which trials have none: that takes a third of the time of reading."""
-    before = gc.isenabled()
+    """Disable garbage collection, which takes a third of the time of reading; trials have no reference cycles."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if before:
+        if was_enabled:
             gc.enable()
 
 
 T = TypeVar("T")
 _NAN = re.compile(rb'NaN(?:(?<=\w":NaN)|(?<=\w": NaN))(?=[,}])')
-"""NaN after a name; within a text, the quotation mark would follow a backslash."""
+"""NaN as the value of a field. Inside a text, the quotation mark before the colon has a backslash."""
 
 EXTRA_COLUMNS = (*DIGESTS, "sample_id", "epoch")
 """Columns of trials that are not part of the record."""
@@ -138,23 +137,33 @@ EXTRA_COLUMNS = (*DIGESTS, "sample_id", "epoch")
 def trial_columns(
     study: Study, values: Mapping[str, Sequence[Any]], where: Callable[[int], str] | None = None
 ) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
-    """Return trials as columns of the study's record, without those that the record does not allow.
+    """Return the valid trials as columns of the study's record, and sentences on the trials left out.
 
-    What an older record lacks is NaN or the empty string, and so is a column that is not there; ``epoch`` must be.
-    What the condition settles, such as the penalty, is what the condition says. ``where`` says where the trial with
-    a number stands in the file; by default its sample. The second value returned says how many trials are left out,
-    where they stand, and why: a sentence for each column that is wrong.
+    Parameters
+    ----------
+    values : mapping of str to sequence
+        Columns as read; ``epoch`` is required. Missing columns and values become NaN or empty strings. Columns that the
+        condition determines, such as the penalty, are set from the condition.
+    where : callable, optional
+        Returns the place in the file of a trial by its number; by default its sample.
+
+    Returns
+    -------
+    columns : dict of str to ndarray
+        The columns of the valid trials.
+    left_out : tuple of str
+        For each column with faults, a sentence with the number of trials left out, their places, and the reason.
 
     Raises
     ------
     NotTrialsError
-        If none is left.
+        If no trial is valid.
     """
     faults: dict[int, tuple[str, str]] = {}
 
     def note(key: str, found: Iterable[tuple[int, str]]) -> None:
-        for row, what in found:
-            faults.setdefault(row, (key, what))
+        for row, fault in found:
+            faults.setdefault(row, (key, fault))
 
     n_trials = len(values["epoch"])
     missing = [None] * n_trials
@@ -166,7 +175,7 @@ def trial_columns(
         note(key, domain.faults(columns[key]))
     for key, found in _faults_between_columns(study, columns):
         note(key, found)
-    note("condition", _settle(study, columns))
+    note("condition", _set_condition_columns(study, columns))
     for key in (*DIGESTS, "sample_id"):
         columns[key], _ = _texts(values.get(key, missing))
     for key in TOKENS:
@@ -179,10 +188,10 @@ def trial_columns(
     left_out = _sentences(faults, where or (lambda row: f"sample {names[row]}"), n_trials)
     if len(faults) == n_trials:
         raise NotTrialsError("; ".join(left_out) or "it holds no trials")
-    kept = np.ones(n_trials, dtype=bool)
-    kept[list(faults)] = False
-    columns["epoch"] = np.where(kept & ~np.isnan(epochs), epochs, 1.0).astype(np.int64)
-    return {key: column[kept] for key, column in columns.items()} if faults else columns, left_out
+    is_valid = np.ones(n_trials, dtype=bool)
+    is_valid[list(faults)] = False
+    columns["epoch"] = np.where(is_valid & ~np.isnan(epochs), epochs, 1.0).astype(np.int64)
+    return {key: column[is_valid] for key, column in columns.items()} if faults else columns, left_out
 
 
 def _faults_between_columns(
@@ -202,8 +211,8 @@ def _faults_between_columns(
             yield key, [(present[row], fault) for row, fault in BINARY.faults(columns[key][present])]
 
 
-def _settle(study: Study, columns: dict[str, NDArray[Any]]) -> Iterator[tuple[int, str]]:
-    """Set the columns that the condition settles; yield the trials whose condition is none of the study's."""
+def _set_condition_columns(study: Study, columns: dict[str, NDArray[Any]]) -> Iterator[tuple[int, str]]:
+    """Set the columns that the condition determines; yield the trials with an unknown condition."""
     for condition in dict.fromkeys(columns["condition"]):
         rows = np.flatnonzero(columns["condition"] == condition).tolist()
         try:
@@ -217,25 +226,26 @@ def _settle(study: Study, columns: dict[str, NDArray[Any]]) -> Iterator[tuple[in
 
 
 _PLACES = 5
-"""Maximum number of left-out trials that are named one by one."""
+"""Maximum number of places that a sentence on left-out trials lists."""
 
 
 def _sentences(
     faults: Mapping[int, tuple[str, str]], where: Callable[[int], str], n_trials: int
 ) -> tuple[str, ...]:
-    """Say of each column that is wrong how many trials are left out, where they stand, and why."""
+    """Return, for each column with faults, how many trials are left out, their places, and the reason."""
     sentences = []
     for key in dict.fromkeys(key for key, _ in faults.values()):
         rows = sorted(row for row, (column, _) in faults.items() if column == key)
-        named = [where(row)[:80] for row in rows[:_PLACES]]
-        others = [f"{len(rows) - _PLACES} more"] if len(rows) > _PLACES else []
+        places = [where(row)[:80] for row in rows[:_PLACES]]
+        if len(rows) > _PLACES:
+            places.append(f"{len(rows) - _PLACES} more")
         count = f"{len(rows)} of {n_trials} trials {'does' if len(rows) == 1 else 'do'} not count"
-        sentences.append(f"{count} ({', '.join(named + others)}): {key} {faults[rows[0]][1]}")
+        sentences.append(f"{count} ({', '.join(places)}): {key} {faults[rows[0]][1]}")
     return tuple(sentences)
 
 
 def provenance_of(task_version: str, revisions: Mapping[str, Any]) -> dict[str, str]:
-    """Return what a run says of where its questions come from, by name; what it does not say is left out.
+    """Return the version of the task and the revisions of its data, where they are known.
 
     Examples
     --------
@@ -254,73 +264,71 @@ _COMMON: Mapping[str, Domain] = {
     "condition": Domain(required=True),
     "status": Domain(values=STATUSES, required=True),
 }
-"""Columns that every measure needs."""
+"""Domains of columns that studies share."""
 
 _EPOCH = Domain(1.0, 1e9)
 
 
 def _numbers(values: Sequence[Any]) -> tuple[NDArray[Any], list[tuple[int, str]]]:
-    """Return numbers, NaN where there is none, and what is wrong with which of the values."""
-    try:
-        found = np.array(values, dtype=np.float64)
-        if found.ndim == 1:
-            return found, []
-    except (TypeError, ValueError, OverflowError):
-        pass
-    found, wrong = np.full(len(values), np.nan), []
+    """Return values as numbers, NaN where one is missing, and the rows of other values with their faults."""
+    with suppress(TypeError, ValueError, OverflowError):
+        numbers = np.array(values, dtype=np.float64)
+        if numbers.ndim == 1:
+            return numbers, []
+    numbers, faults = np.full(len(values), np.nan), []
     for row, value in enumerate(values):
         try:
-            found[row] = np.nan if value is None or value == "" else float(value)
+            numbers[row] = np.nan if value is None or value == "" else float(value)
         except (TypeError, ValueError, OverflowError):
-            wrong.append((row, f"is {short_repr(value)}, which is no number"))
-    return found, wrong
+            faults.append((row, f"is {short_repr(value)}, which is not a number"))
+    return numbers, faults
 
 
 def _texts(values: Sequence[Any]) -> tuple[NDArray[Any], list[tuple[int, str]]]:
-    """Return texts that any file and array can hold, and what is wrong with which of the values.
+    """Return values as texts, empty where one is missing, and the rows of lists and mappings with their faults.
 
-    JSON can spell NULs and halves of surrogate pairs. What is missing is the empty string. Equal texts are one object:
-    most columns have few, and runs of several models share identifiers and digests.
+    NULs and lone surrogates, which JSON can contain and other files cannot, are replaced. Equal texts are one object,
+    as most columns have few distinct texts, and runs of several models share identifiers and digests.
     """
-    texts, wrong = list(values), []
+    texts, faults = list(values), []
     if not {*map(type, texts)} <= {str}:
         for row, value in enumerate(values):
             if type(value) is not str:
-                is_one = np.ndim(value) == 0 and not isinstance(value, Mapping)
-                if not is_one:
-                    wrong.append((row, f"is {short_repr(value)}, which is no text"))
-                texts[row] = "" if is_one and (value is None or value != value) else str(value)
-    every = "".join(texts)
-    if "\0" in every or not every.isascii():
+                is_scalar = np.ndim(value) == 0 and not isinstance(value, Mapping)
+                if not is_scalar:
+                    faults.append((row, f"is {short_repr(value)}, which is not text"))
+                texts[row] = "" if is_scalar and (value is None or value != value) else str(value)
+    joined = "".join(texts)
+    if "\0" in joined or not joined.isascii():
         texts = [text.encode(errors="replace").decode().replace("\0", "\ufffd") for text in texts]
-    found = np.empty(len(texts), dtype=object)
-    found[:] = [*map(intern, texts)]
-    return found, wrong
+    array = np.empty(len(texts), dtype=object)
+    array[:] = [*map(intern, texts)]
+    return array, faults
 
 
 ARCHIVE_END = struct.Struct("<4s4H2LH")
-"""The end of a zip archive without a comment: a signature, and the place of the directory as the last but one."""
+"""End record of a zip archive without a comment: the signature first, the offset of the directory last but one."""
 
 
 def archive_directory(file: IO[bytes]) -> int:
-    """Return where the directory of a zip archive starts, which has a checksum of every member; 0 if that is unclear.
+    """Return the offset of the directory of a zip archive; 0 if it cannot be found.
 
-    It is a hundredth of a log.
+    The directory has a checksum of every member, and about a hundredth of the size of a log.
     """
     size = file.seek(0, SEEK_END)
     file.seek(max(0, size - ARCHIVE_END.size))
     end = file.read()
     if len(end) < ARCHIVE_END.size or not end.startswith(b"PK\5\6"):
         return 0
-    place: int = ARCHIVE_END.unpack(end)[-2]
-    file.seek(min(place, size))
-    return place if file.read(4) == b"PK\1\2" else 0
+    offset: int = ARCHIVE_END.unpack(end)[-2]
+    file.seek(min(offset, size))
+    return offset if file.read(4) == b"PK\1\2" else 0
 
 
-# How a model was asked: what may set two runs of it apart, without its secrets ---------------------------------------
+# Settings of the model and digests of prompts, without secrets --------------------------------------------------------
 
 
-_NO_MATTER = frozenset(
+_IRRELEVANT = frozenset(
     {
         "adaptive_connections",
         "attempt_timeout",
@@ -338,25 +346,25 @@ _NO_MATTER = frozenset(
 _SECRET = re.compile(
     r"key|password|passwd|secret|credential|header|authorization|(?:^|[_.-])token$", re.IGNORECASE
 )
-"""Names of parameters that may hold a secret; ``max_tokens`` holds none."""
+"""Names of parameters that may hold a secret; ``max_tokens`` does not match."""
 
 _SWITCHES = ("True", "False", "None")
-"""Values that are never secret: ``add_bos_token=True`` changes what a model says."""
+"""Values that are never secret: ``add_bos_token=True`` may change replies."""
 
 _SHOWN, _SCANNED, _PROMPT, _CHOICES = 1_024, 8_192, 5_120, 600
-"""How much of a question, of a message and of the choices Inspect keeps in the summary of a sample, in characters.
+"""Numbers of characters of a question, a message and the choices in Inspect's summary of a sample.
 
-Texts are cut there before they are compared, whoever wrote them down.
+Texts from all files are cut to these lengths before they are compared.
 """
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 
 
 def setup_of(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """Return parameters as texts, but for those that do not matter and those that may hold a secret.
+    """Return parameters as texts, without irrelevant ones and those that may hold a secret.
 
-    Secrets are looked for in mappings and lists, too. An address loses its user, its password and its fragment, and a
-    digest stands for its query.
+    Secrets are also removed from nested mappings and lists. Addresses lose their user, password and fragment, and their
+    query is replaced by a digest.
 
     Examples
     --------
@@ -368,13 +376,13 @@ def setup_of(parameters: Mapping[str, Any]) -> dict[str, str]:
     return {
         str(key): _text(value)
         for key, value in parameters.items()
-        if key not in _NO_MATTER
+        if key not in _IRRELEVANT
         and (_SECRET.search(str(key)) is None or str(value).capitalize() in _SWITCHES)
     }
 
 
 def digest(*texts: str) -> str:
-    """Return a short digest of some texts, the same on every machine.
+    """Return a short digest of texts, the same on every machine.
 
     Examples
     --------
@@ -385,7 +393,7 @@ def digest(*texts: str) -> str:
 
 
 def question_digest(text: Any, choices: Any) -> str:
-    """Return a digest of a question's text and of its options in whatever order; empty if the text is not known.
+    """Return a digest of a question's text and its options in any order; empty if the text is unknown.
 
     Examples
     --------
@@ -399,7 +407,7 @@ def question_digest(text: Any, choices: Any) -> str:
     return _question_digest(text, *map(str, choices) if isinstance(choices, (list, tuple)) else ())
 
 
-@lru_cache(maxsize=1024)  # a question is asked under several conditions in a row
+@lru_cache(maxsize=1024)  # consecutive samples often ask the same question
 def _question_digest(text: str, *options: str) -> str:
     plain = " ".join(text[:_SCANNED].split())
     if len(plain) > _SHOWN:
@@ -408,7 +416,7 @@ def _question_digest(text: str, *options: str) -> str:
 
 
 def prompt_digest(messages: str | Iterable[tuple[str, Any]]) -> str:
-    """Return a digest of what a question was asked in: messages, each a role and a text or contents, or the user's.
+    """Return a digest of a prompt: a user's message, or pairs of a role and its text or contents.
 
     Examples
     --------
@@ -435,11 +443,11 @@ def _text(value: Any) -> str:
 
 
 def _address(url: str) -> str:
-    """Return an address without what may be a credential: user, password, query and fragment."""
+    """Return an address without possible credentials: its user, password and fragment; a digest replaces its query."""
     try:
         parts = urlsplit(url)
         query = setup_of(dict(parse_qsl(parts.query, keep_blank_values=True)))
     except ValueError:
         return f"{url.partition('://')[0]}://?{digest(url)[:8]}"
-    asked = f"?{digest(repr(sorted(query.items())))[:8]}" if query else ""
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}{asked}"
+    query_digest = f"?{digest(repr(sorted(query.items())))[:8]}" if query else ""
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}{query_digest}"

@@ -239,7 +239,7 @@ WRONG = {
     "confidence": (85.0, "not within"),
     "correct": (-1.0, "which is none of 0, 1"),
     "condition": ("radius=banana", "no condition"),
-    "lower": ("lots", "which is no number"),
+    "lower": ("lots", "which is not a number"),
     "study": ("alchemy", "not one of"),
 }
 
