@@ -1,4 +1,4 @@
-"""The command itself: signs that a terminal cannot print."""
+"""Characters that a terminal cannot print."""
 
 import pytest
 
@@ -13,5 +13,5 @@ from confidence_tasks.cli import PLAIN
         ("modèle", "mod\\xe8le"),
     ],
 )
-def test_signs_that_an_encoding_lacks_are_written_plainly(text: str, printed: str) -> None:
+def test_missing_characters_are_replaced_by_ascii(text: str, printed: str) -> None:
     assert text.encode("ascii", errors=PLAIN).decode() == printed

@@ -1,4 +1,4 @@
-"""The package's own names."""
+"""The public names of the package."""
 
 import ast
 import re
@@ -16,15 +16,15 @@ from confidence_tasks import _registry
 
 ROOT = Path(__file__).parents[2]
 EXTRAS = {"accelerate", "gguf", "jax", "numpyro", "safetensors", "tokenizers", "torch", "transformers"}
-"""Modules that the extras ``hf`` and ``bayes`` bring, and the extra ``dev`` does not."""
+"""Modules that the extras ``hf`` and ``bayes`` install and ``dev`` does not."""
 
 
 @pytest.mark.parametrize("name", confidence_tasks.__all__)
-def test_every_public_name_can_be_had(name: str) -> None:
+def test_every_public_name_is_importable(name: str) -> None:
     assert callable(getattr(confidence_tasks, name))
 
 
-def test_every_registered_name_is_there() -> None:
+def test_every_registered_name_exists() -> None:
     assert all(hasattr(_registry, name) for name in _registry.__all__)
 
 
@@ -65,24 +65,24 @@ print(ct.__version__, ct.statistics.calibration.ece([1, 0], [0.9, 0.9]))
 """
 
 
-def test_statistics_and_version_are_there_after_one_import() -> None:
-    ran = subprocess.run([sys.executable, "-c", NEWCOMER], capture_output=True, text=True, check=True)
-    assert ran.stdout.split() == [version("confidence-tasks"), "0.4"]
+def test_one_import_gives_statistics_and_version() -> None:
+    done = subprocess.run([sys.executable, "-c", NEWCOMER], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [version("confidence-tasks"), "0.4"]
 
 
 @pytest.mark.parametrize(
     ("wrong", "right"),
     [("confidence_tasks.sumary", "summary"), ("confidence_tasks.statistics.auroc", "auroc2")],
 )
-def test_a_misspelt_name_brings_the_one_that_was_meant(wrong: str, right: str) -> None:
+def test_a_misspelt_name_gets_a_suggestion(wrong: str, right: str) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", f"import confidence_tasks.statistics; {wrong}"], capture_output=True, text=True
     )
     assert f"Did you mean: '{right}'?" in ran.stderr
 
 
-def test_the_version_to_cite_is_the_package_s() -> None:
-    own = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+def test_the_version_to_cite_is_that_of_the_package() -> None:
+    expected = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
     assert cited is not None
-    assert cited[1] == own
+    assert cited[1] == expected

@@ -1,4 +1,4 @@
-"""A parameter that a task does not have, or a value of another type, is refused before the first call."""
+"""An unknown parameter or an invalid value is refused before the first call."""
 
 import inspect
 import math
@@ -18,19 +18,19 @@ TASKS = [name for name in _registry.__all__ if registry_info(getattr(_registry, 
 
 
 def declared(task: Callable[..., object]) -> dict[str, inspect.Parameter]:
-    """The parameters of a task, which may take any keyword in order to refuse it."""
-    every = inspect.signature(task).parameters
-    return {name: its for name, its in every.items() if its.kind is not inspect.Parameter.VAR_KEYWORD}
+    """Return the parameters of a task without the ``**unknown`` that catches misspelt names."""
+    parameters = inspect.signature(task).parameters
+    return {name: each for name, each in parameters.items() if each.kind is not inspect.Parameter.VAR_KEYWORD}
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_inspect_hands_an_unknown_parameter_to_every_task_which_refuses_it(name: str) -> None:
+def test_every_task_refuses_an_unknown_parameter(name: str) -> None:
     known = ", ".join(dict.fromkeys([*declared(getattr(_registry, name)), "metrics"]))
     with pytest.raises(ValueError, match=rf"^{name} has no parameter 'whatever'\. It has {known}$"):
         task_create(f"confidence_tasks/{name}", whatever=1)
 
 
-def test_the_nearest_parameter_is_named() -> None:
+def test_the_message_suggests_the_nearest_parameter() -> None:
     with pytest.raises(
         ValueError, match="no parameter 'sorces'; did you mean 'sources'\\? It has scales, sources, n,"
     ):
@@ -38,25 +38,25 @@ def test_the_nearest_parameter_is_named() -> None:
 
 
 @pytest.mark.parametrize("name", ["unknown", "args", "kwargs", "self", "function"])
-def test_no_name_of_the_check_s_own_is_a_parameter(name: str) -> None:
+def test_names_of_the_implementation_are_not_parameters(name: str) -> None:
     with pytest.raises(ValueError, match=f"^boolq has no parameter '{name}'"):
         task_create("confidence_tasks/boolq", **{name: 1})
 
 
 def test_a_log_and_its_retry_have_the_same_parameters(tmp_path: Path) -> None:
-    asked = boolq(n=2, source="arithmetic_boolean")
-    (log,) = eval(asked, model="simulated/ideal", log_dir=str(tmp_path), display="none", fail_on_error=True)
+    task = boolq(n=2, source="arithmetic_boolean")
+    (log,) = eval(task, model="simulated/ideal", log_dir=str(tmp_path), display="none", fail_on_error=True)
     passed = {"n": 2, "source": "arithmetic_boolean"}
     assert log.eval.task_args_passed == passed
-    assert log.eval.task_args == passed  # the viewer heads a log with these
+    assert log.eval.task_args == passed  # the viewer's header shows these
     assert (log.eval.metadata or {})["parameters"].keys() == declared(boolq).keys() - {"metrics"}
     log.status = "cancelled"
-    (again,) = eval_retry(log, log_dir=str(tmp_path), display="none")
-    assert (again.status, again.eval.task_args_passed) == ("success", passed)
+    (retried,) = eval_retry(log, log_dir=str(tmp_path), display="none")
+    assert (retried.status, retried.eval.task_args_passed) == ("success", passed)
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"n": "abc"}, "n='abc' must be a whole number"),
         ({"n": 1.5}, "n=1.5 must be a whole number"),
@@ -68,13 +68,13 @@ def test_a_log_and_its_retry_have_the_same_parameters(tmp_path: Path) -> None:
         ({"cache": "nein"}, "cache='nein' must be true or false"),
     ],
 )
-def test_a_value_of_another_type_is_refused_with_what_it_must_be(given: dict[str, object], said: str) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+def test_a_value_of_another_type_is_refused(given: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         task_create("confidence_tasks/boolq", **({"source": "arithmetic_boolean", "n": 2} | given))
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "said"),
+    ("name", "given", "message"),
     [
         ("fermieval", {"temperature": -1}, "temperature=-1 must lie in [0, 2]"),
         ("fermieval", {"temperature": 2.5}, "temperature=2.5 must lie in [0, 2]"),
@@ -99,7 +99,7 @@ def test_a_value_of_another_type_is_refused_with_what_it_must_be(given: dict[str
         (
             "lifeeval",
             {"population": " "},
-            "population is empty: name whom the table is of, with the article, such as 'an American'",
+            "population is empty: name a person of the table's population with the article, such as 'an American'",
         ),
         ("scale_granularity", {"scales": []}, "scales is empty: name at least one"),
         ("scale_granularity", {"scales": ""}, "scales is empty: name at least one"),
@@ -113,28 +113,28 @@ def test_a_value_of_another_type_is_refused_with_what_it_must_be(given: dict[str
         ("fermieval_sampling", {"samples": 1}, "samples=1 must be 2 or more"),
     ],
 )
-def test_a_value_beyond_what_a_study_has_is_refused(name: str, given: dict[str, object], said: str) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+def test_an_invalid_value_is_refused(name: str, given: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         task_create(f"confidence_tasks/{name}", **given)
 
 
-def test_what_is_named_twice_is_asked_once() -> None:
+def test_a_condition_that_is_named_twice_is_asked_once() -> None:
     task = scale_granularity(scales=["0-10", "[0, 10]", "0-10"], sources="arithmetic", n=2)
     assert [sample.id for sample in task.dataset] == ["arithmetic-s0-00000/0-10", "arithmetic-s0-00001/0-10"]
 
 
-def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_two_files_with_the_same_name_are_refused(tmp_path: Path) -> None:
     files = [tmp_path / folder / "mine.jsonl" for folder in ("a", "b")]
     for number, file in enumerate(files):
         file.parent.mkdir()
         file.write_text(f'{{"question": "What is {number} + 1?", "answer": {number + 1}}}')
-    said = f"^{re.escape(str(files[1]))} and another of the sources are both named mine: rename one of the files$"
-    with pytest.raises(ValueError, match=said):
+    message = f"^{re.escape(str(files[1]))} and another of the sources are both named mine: rename one of the files$"
+    with pytest.raises(ValueError, match=message):
         scale_granularity(sources=list(map(str, files)))
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_every_default_is_of_its_parameter_s_type(name: str) -> None:
+def test_every_default_has_the_type_of_the_parameter(name: str) -> None:
     task = getattr(_registry, name)
     for parameter in declared(task).values():
         check_value(parameter.name, parameter.default, parameter.annotation)

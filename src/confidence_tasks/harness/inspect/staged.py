@@ -226,8 +226,7 @@ class _Asker:
     stages: Sequence[Stage]
     gates: Mapping[str, ProbabilityGate]
     rejecting: set[ModelAPI]
-    seed: int
-    cache: bool
+    parameters: Mapping[str, Any]
     state: TaskState
     generate: Generate
     question: Question
@@ -295,9 +294,9 @@ class _Asker:
     ) -> ModelOutput:
         if stage.forced_reply and not is_simulated(model):
             return await _score_forced_reply(model, messages, stage.forced_reply(self.question))
-        settings = self._settings(stage, model, number)
+        settings, cache = self._settings(stage, model, number), self.parameters["cache"]
         if stage.role:
-            policy = self.cache and call_cache(model, per_epoch=True)
+            policy = cache and call_cache(model, per_epoch=True)
             config = GenerateConfig(**{"temperature": 0.0, **settings})
             return await model.generate(messages, config=config, cache=policy)
 
@@ -306,7 +305,7 @@ class _Asker:
         ) -> TaskState:
             self.state.messages = list(messages)
             _seed_local(model, settings)
-            return await ask_once(self.state, self.generate, self.cache, usable, **settings, **logprobs)
+            return await ask_once(self.state, self.generate, cache, usable, **settings, **logprobs)
 
         if not stage.logprobs:
             return (await ask()).output
@@ -339,7 +338,9 @@ class _Asker:
             settings["seed"] = (
                 number + stage.samples * (epoch - 1) + bool(self.study.repeats_parameter)
                 if is_simulated(model)
-                else sample_seed(self.seed, self.question.id, epoch, stage, self.condition, number)
+                else sample_seed(
+                    self.parameters["seed"], self.question.id, epoch, stage, self.condition, number
+                )
             )
         return {name: value for name, value in settings.items() if value is not None}
 
@@ -462,18 +463,7 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
         refuse_forced_reply(get_model(), stages)
         refuse_effort(get_model(), effort)
         with shared.for_question((get_model().api, question.id, state.epoch, effort)) as calls:
-            asker = _Asker(
-                loaded,
-                stages,
-                gates,
-                rejecting,
-                parameters["seed"],
-                parameters["cache"],
-                state,
-                generate,
-                question,
-                calls,
-            )
+            asker = _Asker(loaded, stages, gates, rejecting, parameters, state, generate, question, calls)
             replies = await asker.ask_all()
         counts = {kind: count for kind, count in tokens_spent(replies).items() if not math.isnan(count)}
         state.metadata = {**state.metadata, **counts}

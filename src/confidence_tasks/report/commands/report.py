@@ -71,12 +71,7 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    default=Path("report.html"),
-    show_default=True,
-    help="Path of the page.",
+    "-o", "--output", type=FILE, default=Path("report.html"), show_default=True, help="Path of the page."
 )
 @click.option("--tables", type=FOLDER, help="Also write CSV and LaTeX tables into this folder.")
 @click.option("--figures", type=FOLDER, help="Also write the figures into this folder, as SVG.")

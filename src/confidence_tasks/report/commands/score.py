@@ -73,9 +73,7 @@ Examples:
 )
 @list_option(_list_fields, "List the studies and their fields.")
 @click.option(
-    "--model-name",
-    default="",
-    help="Model of the rows without a field `model`.  [default: the file's name]",
+    "--model-name", default="", help="Model of the rows without a field `model`.  [default: the file's name]"
 )
 @click.option(
     "--field",
