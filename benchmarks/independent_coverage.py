@@ -1,12 +1,12 @@
-"""Coverage of a random third of all intervals, on trials that no simulated subject made.
+"""Coverage of a random third of all intervals, on trials from an independent generator.
 
     python -m benchmarks.independent_coverage --studies 400 > benchmarks/results_independent_coverage.md
 
-Trials are drawn here, by NumPy alone: confidence from a mixture of a beta distribution and round numbers, correctness
-by a calibration curve, intervals with lognormal arms, replies that cannot be read at random. The truth of a measure is
-a mean of the generator's own trials where it is one (`MEANS`), else the package's value of a million trials. What is
-fitted to the trials themselves (conformal and recalibrated measures) is left out: what its interval should hold depends
-on the fit. ``python -m benchmarks.validity`` tries the intervals on simulated subjects.
+NumPy alone draws the trials: confidence from a mixture of a beta distribution and round numbers, correctness from a
+calibration curve, intervals with lognormal arms, and replies that are unreadable at random. The true value of a mean is
+that of the generator's own trials (`MEANS`); of any other measure, it is the value that the package computes for a
+million trials. Measures that are fitted to the trials (conformal and recalibrated ones) are left out, as their true
+value depends on the fit. ``python -m benchmarks.validity`` tests the intervals on simulated subjects.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Rng = np.random.Generator
 
 QUESTIONS = 200
 MANY = 1_000_000
-"""Trials that the truth is computed of."""
+"""Number of trials for the true value of a measure."""
 
 RESAMPLES = 500
 PROPER = (0.93, 0.97)
@@ -251,11 +251,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     chosen = chosen_third(options.seed)
-    print(f"# Coverage of {len(chosen)} intervals, drawn at random, on independent trials\n")
+    print(f"# Coverage of {len(chosen)} randomly chosen intervals on independent trials\n")
     print((__doc__ or "").partition("\n\n")[2].partition("\n\n")[2])
     print(
-        f"{options.studies} studies of {QUESTIONS} questions, {RESAMPLES} resamples, seed {options.seed}. In %, with "
-        "two binomial standard errors; *withheld*: of the studies with a value, those that print no interval.\n"
+        f"{options.studies} studies of {QUESTIONS} questions, {RESAMPLES} resamples, seed {options.seed}. Percentages, with "
+        "two binomial standard errors. *withheld*: studies with a value but without an interval.\n"
     )
     print("| study | measure | interval | truth | by | coverage | ± | above | below | withheld | |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
