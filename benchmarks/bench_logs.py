@@ -1,10 +1,10 @@
-"""Reading and writing logs, each beside another way in the same run.
+"""Time to read and to write logs, compared with an alternative in the same run.
 
     python -m benchmarks.bench_logs FOLDER [SAMPLES ...]
 
-Reading: every log in FOLDER, which `bench_report.py` fills, beside `json.loads` of the same summaries, which is less
-than reading was before. Writing: as many samples as SAMPLES says (by default 500, 1,000 and 2,000), beside
-`write_eval_log` of Inspect. Times are CPU time, the least of three.
+Reading: every log in FOLDER, which `bench_report.py` fills, compared with `json.loads` of the same summaries. Writing:
+SAMPLES samples (by default 500, 1,000 and 2,000), compared with Inspect's `write_eval_log`. Times are CPU time, the
+minimum of three runs.
 """
 
 import json

@@ -2,8 +2,8 @@
 
     python -m benchmarks.bench_metad
 
-Each time is the median CPU time of 20 runs on one core, ours and the peer's in turns. A run of the peer fits one of the
-same tables; its time for all of them is extrapolated.
+Each time is the median CPU time of 20 runs on one core; our runs and the peer's alternate. A run of the peer fits one
+of the same tables, and its time for all tables is extrapolated.
 """
 
 import os

@@ -1,9 +1,9 @@
-"""The log-probability study on trials as many as the paper's, with 10,000 resamples.
+"""Time of the log-probability study on as many trials as the paper has, with 10,000 resamples.
 
     python benchmarks/bench_nlp_metad.py
 
-Prints the CPU time and the time on the clock of each step, in one process: no peer computes these. The 20 cells are the
-paper's four models at four temperatures on TriviaQA, and at T = 1 on Natural Questions.
+The script prints CPU time and wall time of each step, in one process; there is no peer that computes them. The 20 cells
+are the paper's four models at four temperatures on TriviaQA, and at T = 1 on Natural Questions.
 """
 
 from __future__ import annotations

@@ -2,13 +2,12 @@
 
     python benchmarks/bench_overhead.py [SAMPLES] [headline|all]
 
-1,000 samples by default, and the metrics that a log has by default. Printed are also the share of the metrics, and that
-of the simulated subject, which takes the place of a model: a real run does without.
+By default the run has 1,000 samples and the default metrics. The script also prints the share of the metrics and that
+of the simulated subject, which a real run does not have.
 
-The running process is looked at every 5 ms of its CPU time; a look counts as ours when, from the innermost function on
-the main thread's stack outwards, one of this package comes before one of the harness: our code and the libraries that
-it calls, but not the harness where a solver of ours asks it for a reply. Start-up and imports are excluded by a first
-run.
+A profiler samples the stack of the main thread every 5 ms of CPU time. A sample counts as ours if, going outwards from
+the innermost function, a function of this package comes before one of the harness. This includes the libraries that our
+code calls, but not the harness where our solver asks it for a reply. A first run excludes start-up and imports.
 """
 
 import signal

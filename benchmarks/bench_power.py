@@ -1,4 +1,4 @@
-"""Power as predicted, beside the share of whole studies, gone through reply by reply, in which ``compare`` rejects.
+"""Predicted power, compared with the proportion of whole simulated studies in which ``compare`` rejects.
 
 python -m benchmarks.bench_power
 """

@@ -1,12 +1,14 @@
-"""Reports of many logs: one worker and several, a cold and a warm cache, one more log; ``samples_df`` on the same logs.
+"""Time and memory of reports on many logs: one or several processes, cold and warm cache, one more log.
 
     python benchmarks/bench_report.py [FOLDER] [--models M] [--questions N] [--repeats R] [--scheduler HOST:PORT]
 
-The logs are runs of the three designs of the scale study, 15 conditions of N questions, by M simulated subjects. One
-question run through the harness gives the form of every sample: its messages, events, usage and timing. The
-questions, replies, scores and ids are each trial's own, but for the conversations in the logs of all subjects after the
-first, which are those of the first: reports read summaries alone. FOLDER keeps the logs for
-another run. Every program is started anew, in turn; all pages must be the same.
+The logs are runs of M simulated subjects on the three designs of the scale study: 15 conditions of N questions. The
+messages, events, usage and timing of every sample are copied from one question that was run through the harness;
+questions, replies, scores and ids are those of the trial. Conversations are written for the first subject only, as
+reports read nothing but summaries. FOLDER keeps the logs for another run.
+
+Inspect's ``samples_df`` reads the same logs. Every program starts in a new process, in turn, and all pages must be
+equal.
 """
 
 import argparse

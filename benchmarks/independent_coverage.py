@@ -254,8 +254,8 @@ def main() -> None:
     print(f"# Coverage of {len(chosen)} randomly chosen intervals on independent trials\n")
     print((__doc__ or "").partition("\n\n")[2].partition("\n\n")[2])
     print(
-        f"{options.studies} studies of {QUESTIONS} questions, {RESAMPLES} resamples, seed {options.seed}. Percentages, with "
-        "two binomial standard errors. *withheld*: studies with a value but without an interval.\n"
+        f"{options.studies} studies of {QUESTIONS} questions, {RESAMPLES} resamples, seed {options.seed}. "
+        "Percentages, with two binomial standard errors. *withheld*: studies with a value but without an interval.\n"
     )
     print("| study | measure | interval | truth | by | coverage | ± | above | below | withheld | |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
