@@ -536,19 +536,8 @@ def stated_sentence(value: str, end: re.Pattern[str], kind: Kind, choices: Seque
 def read_answer(value: str, kind: Kind, choices: Sequence[str] = ()) -> Answer:
     r"""Read the answer that a short text states, such as the text after ``Answer:``.
 
-    Parameters
-    ----------
-    value : str
-        The text, of which the first `SPAN` characters are read.
-    kind : {"choice", "number", "text", "boolean"}
-        Kind of the answer.
-    choices : sequence of str
-        The options in the order shown.
-
-    Returns
-    -------
-    Answer
-        Its text is empty if the value claims no answer or more than one; its rules then name the reason.
+    The first `SPAN` characters of ``value`` are read; ``choices`` are the options in the order shown. The text of the
+    answer is empty if the value claims no answer or more than one; its rules then name the reason.
 
     Examples
     --------

@@ -71,17 +71,10 @@ RULES: Mapping[str, str] = {
 
 
 def read_json_fields(text: str, keys: Sequence[str], *, last: bool = False) -> JsonFields:
-    r"""Read the values of ``keys`` from any text, in linear time.
+    r"""Read the values of ``keys`` from any text, in linear time and in any letter case of the keys.
 
-    Parameters
-    ----------
-    text : str
-        The reply.
-    keys : sequence of str
-        The requested keys. The reply may have them in another letter case.
-    last : bool
-        Whether the last of several objects that contradict each other counts, for prompts that ask for an object at the
-        end. By default the keys that differ are absent.
+    If several objects contradict each other, the ``last`` one counts on request, for prompts that ask for an object at
+    the end. By default the keys that differ are absent.
 
     Examples
     --------
@@ -292,18 +285,10 @@ def declines(answer: str, reply: str) -> bool:
 
 
 def status_of(*, answered: bool, stated: bool, inside: bool, refused: bool, rules: Sequence[str]) -> Status:
-    """Return the status of a reply: its first fault, or whether lenient rules were needed.
+    """Return the status of a reply: its first fault, or whether lenient ``rules`` were needed.
 
-    Parameters
-    ----------
-    answered, stated : bool
-        Whether the reply has an answer, and a confidence.
-    inside : bool
-        Whether the confidence is within its bounds.
-    refused : bool
-        Whether a reply without an answer declines to answer.
-    rules : sequence of str
-        Names of the lenient rules that were needed.
+    A reply has an answer if ``answered`` and a confidence if ``stated``, which is within its bounds if ``inside``. A
+    reply without an answer declines to answer if ``refused``.
 
     Examples
     --------

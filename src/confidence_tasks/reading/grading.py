@@ -77,16 +77,8 @@ _RULES: dict[Kind, Callable[[str, str], bool]] = {
 def grade(answer: str, *, kind: Kind, gold: str | None, aliases: Sequence[str] = ()) -> float:
     """Return 1.0 for a right answer, 0.0 for a wrong one, and NaN if there is no answer or no key.
 
-    Parameters
-    ----------
-    answer : str
-        The answer as a reader returns it; empty if there is none.
-    kind : {"choice", "number", "text", "boolean"}
-        Kind of the answer.
-    gold : str or None
-        The key.
-    aliases : sequence of str
-        Other correct answers.
+    ``answer`` is what a reader returned, empty if there is none. ``gold`` is the key, ``aliases`` are other correct
+    answers.
 
     Examples
     --------

@@ -107,18 +107,8 @@ def option_probabilities(tokens: Sequence[Token], options: Mapping[str, Sequence
 
     The probability of an option is the sum over the tokens that write it or begin to (``A``, `` A``, ``"A"``, ``Tr``
     for ``True``), divided by the sum over all options. An option that is not among the alternatives has probability 0.
-
-    Parameters
-    ----------
-    tokens : sequence of Token
-        Tokens of the reply.
-    options : mapping of str to sequence of str
-        The options, each with the words that express it.
-
-    Returns
-    -------
-    dict of str to float
-        Empty if the reply has no answer, no option is among the alternatives, or a log-probability is impossible.
+    ``options`` has the words that express each option. The result is empty if the reply has no answer, no option is
+    among the alternatives, or a log-probability is impossible.
 
     References
     ----------
@@ -242,9 +232,6 @@ class AnswerTokens:
     tokens: int
 
 
-NO_TOKENS = AnswerTokens(math.nan, 0)
-
-
 def decode_tokens(tokens: Sequence[bytes]) -> list[str]:
     r"""Decode tokens that may split a character of several bytes. The character belongs to the last of its tokens.
 
@@ -279,9 +266,7 @@ def answer_tokens(tokens: Sequence[Token], reply: str, begin: int, end: int) -> 
     """
     first, last = answer_slice([token.text for token in tokens], reply, begin, end)
     logprobs = [token.logprob for token in tokens[first:last]]
-    if not logprobs:
-        return NO_TOKENS
-    known = all(map(is_known, logprobs))
+    known = bool(logprobs) and all(map(is_known, logprobs))
     mean = math.fsum(min(logprob, 0.0) for logprob in logprobs) / len(logprobs) if known else math.nan
     return AnswerTokens(mean, len(logprobs))
 

@@ -178,20 +178,9 @@ class Subject:
     def confidence_at(
         self, quantile: float, condition: str, *, correct: bool, accuracy: float, shift: float = 0.0
     ) -> float:
-        """Return the confidence for a quantile of the evidence.
+        """Return the confidence for a quantile, in (0, 1), of the evidence given the outcome.
 
-        Parameters
-        ----------
-        quantile : float
-            Quantile of the evidence given the outcome, in (0, 1).
-        condition : str
-            Label of the condition.
-        correct : bool
-            The outcome.
-        accuracy : float
-            Probability of a right answer.
-        shift : float
-            Shift of the logit by noise.
+        ``accuracy`` is the probability of a right answer, and ``shift`` the shift of the logit by noise.
         """
         meta = _clip_sensitivity(self.meta_d_prime * self.scale_gain.get(condition, 1.0))
         mean = meta / 2 if correct else -meta / 2

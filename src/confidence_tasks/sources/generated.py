@@ -61,20 +61,9 @@ def arithmetic(n: int | None = None, seed: int = 0, form: Form = "choice") -> li
     The questions are the same on every machine, and a smaller ``n`` gives the first of them. The letters of right
     options, and true and false claims, are balanced within each level.
 
-    Parameters
-    ----------
-    n : int, optional
-        Number of questions, 1 to 100,000; by default 200.
-    seed : int
-        Seed of the operands. Questions of different seeds differ, so that the seed is part of their ids.
-    form : {"choice", "number", "boolean"}
-        Whether the question asks which of four numbers is the result, what the result is, or whether a stated number is
-        the result. The operands do not depend on the form.
-
-    Raises
-    ------
-    SourceError
-        If ``n`` or ``form`` is not allowed.
+    ``n`` is 1 to 100,000, by default 200. ``seed`` determines the operands and is part of the ids. ``form`` is what is
+    asked about the operands: which of four numbers is the result (``choice``), what the result is (``number``), or
+    whether a stated number is the result (``boolean``). SourceError if ``n`` or ``form`` is not allowed.
 
     Examples
     --------

@@ -56,17 +56,8 @@ def is_own_file(name: str) -> bool:
 def read_own_file(path: Path, key: str = "answer") -> list[Question]:
     """Read the questions of a file, in the order of the file. Their source has the name of the file.
 
-    Parameters
-    ----------
-    path : Path
-        A ``.jsonl`` or ``.csv`` file in UTF-8, with at most 64 MiB and 100,000 questions.
-    key : str
-        Field that holds the key.
-
-    Raises
-    ------
-    SourceError
-        If the file cannot be read or a question is not valid. The message names the line.
+    The file is ``.jsonl`` or ``.csv`` in UTF-8, with at most 64 MiB and 100,000 questions; the field ``key`` holds the
+    key. SourceError, which names the line, if the file cannot be read or a question is not valid.
     """
     source = re.sub(r"[^\w.-]+", "_", path.stem, flags=re.ASCII)
     if source in SOURCES:

@@ -480,15 +480,10 @@ class Study:
         declared = design.parameters or self.parameters
         names = {parameter.name for parameter in declared}
         conditions = design.conditions or self.conditions
-        added = []
+        added = [SEED] if SEED.name not in names else []
         if self.select_conditions is None and len(conditions) > 1 and self.condition_parameter not in names:
-            added.append(
-                Parameter(
-                    "conditions", str | list[str], ", ".join(conditions), "Which of the conditions are asked."
-                )
-            )
-        if SEED.name not in names:
-            added.append(SEED)
+            text = "Which of the conditions are asked."
+            added.insert(0, Parameter("conditions", str | list[str], ", ".join(conditions), text))
         return (*declared, *added, FEWSHOT, EFFORTS, METRICS, CACHE)
 
     @property

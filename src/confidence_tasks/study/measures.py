@@ -403,12 +403,8 @@ def not_resampled(compute: Callable[[Columns], float]) -> Compute:
 def smallest_set(*sets: Callable[[Columns], NDArray[Any]], enough: int = 5) -> InformativeOf:
     """Make ``Measure.informative`` of a measure that compares sets of trials: the questions of the smallest set.
 
-    Parameters
-    ----------
-    *sets : callable
-        ``set(columns)`` returns the mask of the trials in the set, see :func:`where`.
-    enough : int
-        Number of questions in the smallest set from which on the measure has an interval.
+    A set is a function from columns to the mask of its trials, see :func:`where`. The measure has an interval if the
+    smallest set has ``enough`` questions.
 
     Examples
     --------
@@ -498,17 +494,8 @@ def calibration_error(
 ) -> Measure:
     """Make the measure of an expected calibration error of the trials that have both columns.
 
-    Parameters
-    ----------
-    name, description : str
-        Name and description of the measure.
-    correct, confidence : str
-        Columns of correctness and confidence.
-    graded : bool
-        Whether ``correct`` holds probabilities of being right. Otherwise an interval needs five right and five wrong
-        answers.
-    **options
-        Keyword options of :func:`confidence_tasks.statistics.ece`, such as the number of bins.
+    If ``graded``, ``correct`` holds probabilities of being right; otherwise an interval needs five right and five wrong
+    answers. ``options`` are those of :func:`confidence_tasks.statistics.ece`, such as the number of bins.
     """
     return Measure(
         name,

@@ -67,19 +67,9 @@ class Parameter:
 
 
 def parse_list(value: str | float | Sequence[str] | Sequence[float], what: str) -> list[str]:
-    """Return the items of a list parameter as texts, without repetitions.
+    """Return the items of a list, of a text with commas or of one number as texts, without repetitions.
 
-    Parameters
-    ----------
-    value : str or number or sequence
-        The list, the items separated by commas, or a single number.
-    what : str
-        Name of the parameter for the error message.
-
-    Raises
-    ------
-    ValueError
-        If there are no items.
+    ValueError, which names the parameter ``what``, if there are no items.
 
     Examples
     --------

@@ -105,23 +105,10 @@ def statistic(name: str) -> Any:
 
 
 def check_statistic(name: str, n_columns: int, options: Iterable[str], method: str = "") -> None:
-    """Check that a function of ``confidence_tasks.statistics`` can be called with some columns and options.
+    """Check that a function of ``confidence_tasks.statistics``, or a method of a class, takes some columns and options.
 
-    Parameters
-    ----------
-    name : str
-        Name of the function, or of a class.
-    n_columns : int
-        Number of columns, which are positional arguments.
-    options : iterable of str
-        Names of the options, which are keyword arguments.
-    method : str
-        Name of the class method that is called, if ``name`` is a class.
-
-    Raises
-    ------
-    ValueError
-        If there is no such function, it has no such option, or it takes fewer columns.
+    Columns are positional arguments, options are keyword arguments. ValueError if there is no such function or option,
+    or the function takes fewer columns.
 
     Examples
     --------

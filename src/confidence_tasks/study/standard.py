@@ -46,14 +46,7 @@ def threshold_measure(
 ) -> Measure:
     """Make a measure of type-2 sensitivity with confidence split into high and low.
 
-    Parameters
-    ----------
-    name, description : str
-        Name and description of the measure.
-    quantity : {"meta_d", "m_ratio"}
-        The quantity that is computed.
-    threshold : float
-        Smallest high confidence, in (0, 1).
+    ``quantity`` is ``meta_d`` or ``m_ratio``; ``threshold``, in (0, 1), is the smallest high confidence.
     """
     statistic = f"{quantity}_threshold"
     return Measure(

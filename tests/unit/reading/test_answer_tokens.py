@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confidence_tasks.reading.token_probabilities import (
-    NO_TOKENS,
+    AnswerTokens,
     answer_tokens,
     decode_tokens,
     token_texts,
@@ -78,11 +78,11 @@ def test_tokens_of_the_answer_count_and_no_others(parts, reply, answer):
     [([], "Paris"), ([Token("London", -1, {})], "Paris"), ([Token("Paris", -1, {})], "Paris, France")],
 )
 def test_no_tokens_if_they_do_not_contain_the_reply(made, reply):
-    assert answer_tokens(made, reply, 0, 5) == NO_TOKENS
+    assert answer_tokens(made, reply, 0, 5) == AnswerTokens(math.nan, 0)
 
 
 def test_no_tokens_without_a_reply():
-    assert answer_tokens([Token("Paris", -1, {})], "Paris", 0, 0) == NO_TOKENS
+    assert answer_tokens([Token("Paris", -1, {})], "Paris", 0, 0) == AnswerTokens(math.nan, 0)
 
 
 @pytest.mark.parametrize("missing", [-9999.0, -math.inf, math.nan])
