@@ -260,9 +260,9 @@ def resample(
         resampler.columns = {str(name): column.to_numpy() for name, column in stacked.items()}
     end = 0
     for key, rows in tables:
-        own = rows[rows["own"] == 1.0]
-        correct, evidence = (own[name].to_numpy(dtype=np.float64) for name in ("correct", "evidence"))
-        questions = own["question_id"].to_numpy().astype(str)
+        in_cell = rows[rows["in_cell"] == 1.0]
+        correct, evidence = (in_cell[name].to_numpy(dtype=np.float64) for name in ("correct", "evidence"))
+        questions = in_cell["question_id"].to_numpy().astype(str)
         subset = TrialSubset(key.source, np.arange(end, end := end + len(rows)))
         resampler.cells[key] = Cell(key, correct, evidence, questions, subset, resampler)
     return resampler
@@ -292,25 +292,25 @@ def _cell_tables(
     trials: pd.DataFrame, settings: Settings, binnings: Mapping[str, Binning]
 ) -> Iterator[tuple[CellKey, pd.DataFrame]]:
     """Yield the key of each cell and the table that its measures read."""
-    for (model, source), of_source in trials.groupby(["model", "source"], sort=False):
-        temperatures = of_source["temperature"].unique()
+    for (model, source), source_trials in trials.groupby(["model", "source"], sort=False):
+        temperatures = source_trials["temperature"].unique()
         nearest = float(temperatures[np.argmin(np.abs(temperatures - TEMPERATURE))])
         for name, binning in binnings.items():
             rng = settings.generator("nlp_metad", "balanced", str(model), str(source))
-            usable = _usable(of_source, binning, rng)
+            usable = _usable(source_trials, binning, rng)
             reference = usable[usable["temperature"] == nearest]
             if reference.empty:
                 continue
             edges = binning.edges(reference[binning.evidence].to_numpy(dtype=np.float64))
             if name != PRIMARY:
                 usable, reference = usable[usable["temperature"] == TEMPERATURE], reference.iloc[:0]
-            for temperature, own in usable.groupby("temperature"):
+            for temperature, in_cell in usable.groupby("temperature"):
                 key = CellKey(str(model), str(source), float(str(temperature)), binning=name)
-                yield key, _cell_table(own, reference, binning, edges)
+                yield key, _cell_table(in_cell, reference, binning, edges)
                 if name == PRIMARY and temperature == TEMPERATURE:
-                    for domain, of_domain in own.groupby("domain"):
+                    for domain, in_domain in in_cell.groupby("domain"):
                         domain_key = key._replace(domain=str(domain))
-                        yield domain_key, _cell_table(of_domain, reference, binning, edges)
+                        yield domain_key, _cell_table(in_domain, reference, binning, edges)
 
 
 def _usable(trials: pd.DataFrame, binning: Binning, rng: np.random.Generator) -> pd.DataFrame:
@@ -330,22 +330,22 @@ def _usable(trials: pd.DataFrame, binning: Binning, rng: np.random.Generator) ->
 
 
 def _cell_table(
-    own: pd.DataFrame, reference: pd.DataFrame, binning: Binning, edges: FloatArray
+    in_cell: pd.DataFrame, reference: pd.DataFrame, binning: Binning, edges: FloatArray
 ) -> pd.DataFrame:
     """Return the columns that measures of a cell read.
 
-    The rows are the cell's ``own`` trials, then the ``reference`` trials whose quantiles are the edges of its bins.
+    The rows are the trials ``in_cell``, then the ``reference`` trials whose quantiles are the edges of the bins.
     """
-    trials = pd.concat([own, reference], ignore_index=True)
+    trials = pd.concat([in_cell, reference], ignore_index=True)
     evidence = trials[binning.evidence].to_numpy(dtype=np.float64)
     decile = np.full(len(trials), np.nan)
-    decile[: len(own)] = _INFORMATION_BINS.assign(evidence[: len(own)]) / _INFORMATION_BINS.number
+    decile[: len(in_cell)] = _INFORMATION_BINS.assign(evidence[: len(in_cell)]) / _INFORMATION_BINS.number
     table = pd.DataFrame(
         {
             "question_id": trials["question_id"].astype(str).astype(object),
             "source": trials["source"].astype(object),
             "correct": trials["correct"].astype(np.float64),
-            "own": np.repeat([1.0, 0.0], [len(own), len(reference)]),
+            "in_cell": np.repeat([1.0, 0.0], [len(in_cell), len(reference)]),
             "rating": np.searchsorted(edges, evidence, side="right").astype(np.float64),
             "n_bins": len(edges) + 1.0,
             "decile": decile,
@@ -354,12 +354,11 @@ def _cell_table(
             "evidence": evidence,
         }
     )
-    own_pair = table.loc[: len(own) - 1, "correct"], decile[: len(own)]
-    alike = table.groupby(["correct", "own", "rating", "decile"], dropna=False)
+    pair = table.loc[: len(in_cell) - 1, "correct"], decile[: len(in_cell)]
+    alike = table.groupby(["correct", "in_cell", "rating", "decile"], dropna=False)
     return table.assign(
         n_alike=alike["evidence"].transform("size").astype(np.float64),
-        bias=meta_information(*own_pair, bins=None, correction="none")
-        - meta_information(*own_pair, bins=None),
+        bias=meta_information(*pair, bins=None, correction="none") - meta_information(*pair, bins=None),
     )
 
 
@@ -379,14 +378,14 @@ def _tables(trials: Columns, weights: FloatArray, included: FloatArray) -> Float
 
 
 def _observed_table(trials: Columns) -> FloatArray:
-    own = trials["own"] * (1.0 - trials["prior"])
-    return np.asarray(_tables(trials, np.ones((1, len(own))), own)[0])
+    included = trials["in_cell"] * (1.0 - trials["prior"])
+    return np.asarray(_tables(trials, np.ones((1, len(included))), included)[0])
 
 
 def _bootstrap_tables(trials: Columns, weights: FloatArray) -> FloatArray:
     """Count the trials of each resample; bins of equal width have edges of their own in each."""
     if np.isnan(trials["equal_width_evidence"]).any():
-        return _tables(trials, weights, trials["own"])
+        return _tables(trials, weights, trials["in_cell"])
     order = np.argsort(trials["equal_width_evidence"], kind="stable")
     evidence, correct = trials["equal_width_evidence"][order], trials["correct"][order].astype(np.int64)
     drawn = weights[:, order]
@@ -410,11 +409,11 @@ def _posterior_tables(trials: Columns, weights: FloatArray) -> FloatArray:
     """
     observed = 1.0 - trials["prior"]
     n_alike = trials["n_alike"][np.newaxis]
-    own, reference = (
+    cell, reference = (
         (_tables(trials, n_alike, included)[0], _tables(trials, weights, included))
-        for included in (trials["own"] * observed, (1.0 - trials["own"]) * observed)
+        for included in (trials["in_cell"] * observed, (1.0 - trials["in_cell"]) * observed)
     )
-    return at_quantiles(*own, *reference) + _tables(trials, weights, trials["prior"])
+    return at_quantiles(*cell, *reference) + _tables(trials, weights, trials["prior"])
 
 
 def at_quantiles(
@@ -462,7 +461,7 @@ def _one_of_each(trials: Columns) -> Columns:
         "correct": np.repeat([0.0, 1.0], n_bins),
         "rating": np.tile(np.arange(float(n_bins)), 2),
         "decile": np.full(n, np.nan),
-        "own": np.ones(n),
+        "in_cell": np.ones(n),
         "prior": np.ones(n),
     }
 
