@@ -1,4 +1,4 @@
-"""Tables of counts, and what maximum likelihood makes of them, found with 40-digit arithmetic."""
+"""Count tables and their maximum-likelihood estimates, computed with 40-digit arithmetic."""
 
 REFERENCE = [
     ([100, 50, 20, 10, 5, 1], [3, 7, 8, 12, 27, 89], "none", 2.524376300339, 2.336991579134, -293.40574206),

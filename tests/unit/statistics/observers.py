@@ -8,15 +8,15 @@ def meta_d_proportions(d, meta_d, *, criterion=0.0, cuts=(0.4, 0.9, 1.4), s=1.0,
     """P(response, rating | S1) and P(... | S2), each (2K,), "S1 highest" to "S2 highest".
 
     The type-1 criterion lies at ``criterion`` from the midpoint of the means, the type-2 criteria at ``cuts``
-    on either side of the meta-d' model's own.
+    on either side of the type-1 criterion of the meta-d' model.
     """
-    own = criterion * meta_d / d if relative else criterion
+    type1_criterion = criterion * meta_d / d if relative else criterion
     outwards = np.concatenate([[0.0], cuts, [np.inf]])
     rows = []
-    for place, precision in ((-0.5, 1.0), (0.5, s)):
-        p_s2 = ndtr((place * d - criterion) * precision)
-        above = ndtr((place * meta_d - (own + outwards)) * precision)
-        below = ndtr((own - outwards - place * meta_d) * precision)
+    for mean, precision in ((-0.5, 1.0), (0.5, s)):
+        p_s2 = ndtr((mean * d - criterion) * precision)
+        above = ndtr((mean * meta_d - (type1_criterion + outwards)) * precision)
+        below = ndtr((type1_criterion - outwards - mean * meta_d) * precision)
         said_s2, said_s1 = -np.diff(above) / above[0], -np.diff(below) / below[0]
         rows.append(np.concatenate([(1.0 - p_s2) * said_s1[::-1], p_s2 * said_s2]))
     return rows[0], rows[1]

@@ -33,12 +33,12 @@ def test_nothing_returned_is_missing():
 
 
 def reachable(same, i):
-    found = {i}
+    result = {i}
     while True:
-        more = {b for a in found for b in range(len(same)) if same[a][b] or same[b][a]} | found
-        if more == found:
-            return frozenset(found)
-        found = more
+        more = {b for a in result for b in range(len(same)) if same[a][b] or same[b][a]} | result
+        if more == result:
+            return frozenset(result)
+        result = more
 
 
 @pytest.mark.parametrize("pairs", [set(), {(0, 1)}, {(0, 2), (2, 3)}, {(1, 3), (3, 0)}, {(3, 1), (2, 0)}])
@@ -96,5 +96,5 @@ def test_semantic_entropy_is_that_of_lm_polygraph_and_uqlm(row):
 
 @pytest.mark.parametrize("row", PEERS["rejection"])
 def test_rejection_is_that_of_lm_polygraph_but_for_its_random_draws(row):
-    found = prediction_rejection_ratio(row["correct"], row["confidence"], max_rejection=row["max_rejection"])
-    assert found == pytest.approx(row["value"], abs=0.003)
+    result = prediction_rejection_ratio(row["correct"], row["confidence"], max_rejection=row["max_rejection"])
+    assert result == pytest.approx(row["value"], abs=0.003)

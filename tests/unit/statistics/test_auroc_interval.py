@@ -37,7 +37,7 @@ def by_pairs(correct, confidence, questions, level):
 @pytest.mark.parametrize("digits", [1, 2, 16])
 @pytest.mark.parametrize("epochs", [1, 3])
 @pytest.mark.parametrize("level", [0.8, 0.95])
-def test_it_is_delong_s_over_all_pairs(digits, epochs, level) -> None:
+def test_matches_delongs_variance_over_all_pairs(digits, epochs, level) -> None:
     rng = np.random.default_rng(digits + epochs)
     confidence = np.round(rng.random(90), digits)
     correct = (rng.random(90) < confidence).astype(float)
@@ -47,7 +47,7 @@ def test_it_is_delong_s_over_all_pairs(digits, epochs, level) -> None:
     assert limits == pytest.approx(by_pairs(correct, confidence, questions.tolist(), level), abs=1e-12)
 
 
-def test_labels_of_questions_may_be_texts_and_the_order_of_trials_is_nothing() -> None:
+def test_labels_may_be_texts_and_order_does_not_matter() -> None:
     rng = np.random.default_rng(5)
     confidence = rng.random(60)
     correct = (rng.random(60) < confidence).astype(float)
@@ -58,7 +58,7 @@ def test_labels_of_questions_may_be_texts_and_the_order_of_trials_is_nothing() -
     assert auroc2_interval(correct[order], confidence[order], questions=texts) == pytest.approx(limits)
 
 
-def test_it_agrees_with_the_bootstrap_where_there_are_many_trials() -> None:
+def test_many_trials_agree_with_the_bootstrap() -> None:
     rng = np.random.default_rng(2)
     confidence = rng.random(4_000)
     correct = (rng.random(4_000) < confidence).astype(float)
@@ -79,13 +79,13 @@ def test_it_agrees_with_the_bootstrap_where_there_are_many_trials() -> None:
         ([0] * 5 + [1] * 5, [0.5] * 10, Reason.CONSTANT),
     ],
 )
-def test_where_there_is_none_the_limits_say_why(correct, confidence, reason) -> None:
+def test_missing_limits_have_a_reason(correct, confidence, reason) -> None:
     limits = auroc2_interval(correct, confidence)
     assert np.isnan(limits).all()
     assert [each.reason for each in limits] == [reason, reason]
 
 
-def test_a_level_or_labels_that_make_no_sense_are_refused() -> None:
+def test_invalid_levels_and_labels_raise() -> None:
     with pytest.raises(ValueError, match="level must lie in"):
         auroc2_interval([1, 0], [0.5, 0.5], level=95)
     with pytest.raises(ValueError, match="questions must have shape"):
@@ -93,13 +93,13 @@ def test_a_level_or_labels_that_make_no_sense_are_refused() -> None:
 
 
 @pytest.mark.parametrize(("n", "distance"), [(100, 0.5), (300, 1.5), (1_000, 1.0)])
-def test_it_holds_the_truth_as_often_as_it_says(n, distance) -> None:
+def test_coverage_is_nominal(n, distance) -> None:
     rng = np.random.default_rng(n)
     truth = 0.5 * (1.0 + math.erf(distance / 2.0))  # Phi(distance / sqrt 2)
-    held = 0
+    n_covering = 0
     for _ in range(1_000):
         correct = (rng.random(n) < 0.7).astype(float)
         evidence = rng.normal(distance * correct)
         low, high = auroc2_interval(correct, 1.0 / (1.0 + np.exp(-evidence)))
-        held += low <= truth <= high
-    assert 0.93 <= held / 1_000 <= 0.97
+        n_covering += low <= truth <= high
+    assert 0.93 <= n_covering / 1_000 <= 0.97

@@ -122,7 +122,7 @@ def test_density_is_that_of_the_priors_and_the_likelihood():
     log_gap = rng.normal(-0.7, 0.3, (2, 2, 3))
     at = {**spreads, **means, **units, "log_gap": log_gap}
     with jax.enable_x64(True):
-        found, _ = log_density(_model, (counts,), {}, {name: np.array(value) for name, value in at.items()})
+        result, _ = log_density(_model, (counts,), {}, {name: np.array(value) for name, value in at.items()})
     expected = (
         sum(halfnorm.logpdf(spread) for spread in spreads.values())
         + norm.logpdf(-0.2, 0, 1)
@@ -135,19 +135,19 @@ def test_density_is_that_of_the_priors_and_the_likelihood():
     )
     m_ratio = np.exp(-0.2 + 0.4 * units["deviation"])
     expected += likelihood(counts, units["d_prime"], units["criterion"], m_ratio, np.exp(log_gap))
-    assert float(found) == pytest.approx(expected, rel=1e-10)
+    assert float(result) == pytest.approx(expected, rel=1e-10)
 
 
 def test_a_posterior_is_summarised_over_chains_and_draws():
     rng = np.random.default_rng(0)
     draws = {"log_m_mean": rng.normal(size=(2, 50)), "log_m_spread": rng.random((2, 50))}
     draws["log_m"] = rng.normal(size=(2, 50, 3))
-    found = _summarize(draws, 0.9)
-    assert found.keys() == {"log_m_mean", "log_m_spread", "m_ratio", "unit_m_ratio"}
-    assert found["log_m_mean"].mean == pytest.approx(draws["log_m_mean"].mean())
-    assert found["log_m_spread"].standard_deviation == pytest.approx(draws["log_m_spread"].std())
-    np.testing.assert_array_equal(found["m_ratio"].draws, np.exp(draws["log_m_mean"]))
+    result = _summarize(draws, 0.9)
+    assert result.keys() == {"log_m_mean", "log_m_spread", "m_ratio", "unit_m_ratio"}
+    assert result["log_m_mean"].mean == pytest.approx(draws["log_m_mean"].mean())
+    assert result["log_m_spread"].standard_deviation == pytest.approx(draws["log_m_spread"].std())
+    np.testing.assert_array_equal(result["m_ratio"].draws, np.exp(draws["log_m_mean"]))
     for unit in range(3):
         of_unit = np.exp(draws["log_m"][:, :, unit]).ravel()
-        limits = found["unit_m_ratio"].low[unit], found["unit_m_ratio"].high[unit]
+        limits = result["unit_m_ratio"].low[unit], result["unit_m_ratio"].high[unit]
         assert limits == pytest.approx(tuple(np.quantile(of_unit, (0.05, 0.95))))

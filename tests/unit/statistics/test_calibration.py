@@ -255,8 +255,8 @@ def test_noise_floor_is_close_in_small_bins_of_mixed_confidence(low, n):
 def test_noise_floor_allows_for_mixed_confidence_in_wide_bins():
     rng = np.random.default_rng(6)
     confidence = rng.beta(0.3, 0.3, 500)
-    found = [ece(outcome, confidence, bins=1) for outcome in rng.random((2000, 500)) < confidence]
-    assert ece_noise_floor(confidence, bins=1) == pytest.approx(np.mean(found), rel=0.07)
+    result = [ece(outcome, confidence, bins=1) for outcome in rng.random((2000, 500)) < confidence]
+    assert ece_noise_floor(confidence, bins=1) == pytest.approx(np.mean(result), rel=0.07)
 
 
 @every_convention
@@ -264,12 +264,12 @@ def test_noise_floor_allows_for_mixed_confidence_in_wide_bins():
 def test_noise_floor_is_the_mean_ece_of_calibrated_subjects(convention, n):
     rng = np.random.default_rng(5)
     confidence = rng.beta(3, 1, n)
-    found = [
+    result = [
         ece(outcome, confidence, **convention)
         for outcome in (rng.random((400, n)) < confidence).astype(float)
     ]
-    tolerance = 4 * np.std(found) / 20 + 0.01 * np.mean(found)
-    assert ece_noise_floor(confidence, **convention) == pytest.approx(np.mean(found), abs=tolerance)
+    tolerance = 4 * np.std(result) / 20 + 0.01 * np.mean(result)
+    assert ece_noise_floor(confidence, **convention) == pytest.approx(np.mean(result), abs=tolerance)
 
 
 def test_noise_floor_of_certainties_is_nothing():

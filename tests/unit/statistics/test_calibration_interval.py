@@ -20,14 +20,14 @@ options = st.sampled_from([{}, {"bins": 20}, {"binning": "equal_mass"}, {"edges"
 
 
 def sample(n, seed=0, overconfidence=0.1):
-    """Right with a chance of the confidence less the overconfidence."""
+    """Draw trials whose accuracy is the confidence minus the overconfidence."""
     rng = np.random.default_rng(seed)
     confidence = rng.choice([0.55, 0.65, 0.75, 0.85, 0.95], n)
     return (rng.random(n) < confidence - overconfidence).astype(float), confidence
 
 
 @given(trials, options)
-def test_it_lies_within_0_and_1_in_any_order(rows, how):
+def test_limits_lie_in_0_to_1_and_do_not_depend_on_order(rows, how):
     correct, confidence = np.array(rows).T
     low, high = ece_interval(correct, confidence, **how)
     assert 0.0 <= low <= high <= 1.0
@@ -35,8 +35,8 @@ def test_it_lies_within_0_and_1_in_any_order(rows, how):
 
 
 @given(trials, options, st.integers(1, 4), st.randoms(use_true_random=False))
-def test_neither_the_order_of_the_trials_nor_rounding_counts(rows, how, times, random):
-    """Sums of .95 depend on their order: where nothing varies, their rounding was all that the interval was made of."""
+def test_order_and_rounding_do_not_matter(rows, how, times, random):
+    """Floating-point sums of .95 depend on their order; without any variance the interval must not depend on it."""
     trials = [(*row, question) for question, row in enumerate(rows) for _ in range(times)]
     shuffled = random.sample(trials, len(trials))
     ends = []
@@ -57,32 +57,32 @@ def test_a_higher_level_gives_a_wider_interval(rows, how):
 
 
 @given(trials, options)
-def test_what_it_is_made_of_has_the_ece(rows, how):
+def test_binned_trials_have_the_ece(rows, how):
     correct, confidence = np.array(rows).T
-    held = BinnedTrials.of(correct, confidence, **how)
-    assert held.estimate == pytest.approx(float(ece(correct, confidence, **how)), abs=1e-12)
+    binned = BinnedTrials.of(correct, confidence, **how)
+    assert binned.estimate == pytest.approx(float(ece(correct, confidence, **how)), abs=1e-12)
 
 
 @pytest.mark.parametrize(
     ("right", "n", "confidence"),
     [(600, 1000, 0.75), (150, 200, 0.95), (940, 1000, 0.7), (180, 200, 1.0), (30, 200, 0.0)],
 )
-def test_of_one_confidence_far_from_the_truth_it_is_wilson_s(right, n, confidence):
-    """|accuracy - c| with the sign beyond doubt: the score interval of the accuracy, less c."""
+def test_a_single_miscalibrated_confidence_has_wilsons_interval(right, n, confidence):
+    """If the sign of accuracy - c is certain, the interval is the score interval of the accuracy, minus c."""
     correct = np.repeat([1.0, 0.0], [right, n - right])
     ends = sorted(abs(float(end) - confidence) for end in wilson_interval(right, n))
     assert ece_interval(correct, np.full(n, confidence)) == pytest.approx(ends, abs=2e-3)
 
 
-def test_sure_and_always_right_leaves_room_for_the_errors_not_seen():
-    """Between the rule of three, which is one-sided, and Wilson's upper end."""
+def test_certain_and_always_right_has_an_upper_limit_above_0():
+    """The upper limit is between the rule of three, which is one-sided, and Wilson's limit."""
     low, high = ece_interval(np.ones(200), np.ones(200))
     assert low == 0.0
     assert 3.0 / 200.0 < high < 1.0 - wilson_interval(200, 200)[0]
 
 
 def from_wilson(right, n, confidence):
-    """|accuracy - c| over Wilson's interval of the accuracy."""
+    """Return the range of |accuracy - c| over Wilson's interval of the accuracy."""
     low, high = (float(end) for end in wilson_interval(right, n))
     ends = sorted((abs(low - confidence), abs(high - confidence)))
     return (0.0 if low <= confidence <= high else ends[0]), ends[1]
@@ -91,24 +91,24 @@ def from_wilson(right, n, confidence):
 @pytest.mark.parametrize("confidence", [0.0, 0.05, 0.5, 0.8, 0.95, 0.99, 1.0])
 @pytest.mark.parametrize("n", [20, 100, 300, 1000, 3000])
 @pytest.mark.parametrize("wrong", [0, 1, 2, 5, -5, -2, -1, -0.0])
-def test_of_one_confidence_and_few_errors_or_few_right_answers_it_is_near_wilson_s(confidence, n, wrong):
-    """Negative numbers are counted from the end: -0.0 is all wrong. Of all right or all wrong, nothing varies."""
+def test_a_single_confidence_with_an_extreme_accuracy_is_near_wilsons_interval(confidence, n, wrong):
+    """Negative numbers of wrong answers are counted from n: -0.0 means all wrong."""
     errors = int(n + wrong) if math.copysign(1.0, wrong) < 0.0 else int(wrong)
     correct = np.repeat([0.0, 1.0], [errors, n - errors])
-    found = ece_interval(correct, np.full(n, confidence))
-    assert found == pytest.approx(from_wilson(n - errors, n, confidence), abs=0.6 / n + 0.3 / n**0.75)
+    result = ece_interval(correct, np.full(n, confidence))
+    assert result == pytest.approx(from_wilson(n - errors, n, confidence), abs=0.6 / n + 0.3 / n**0.75)
 
 
 @pytest.mark.parametrize(
     ("n", "expected"), [(100, (0.013, 0.05)), (300, (0.037, 0.05)), (1000, (0.046, 0.05))]
 )
-def test_all_right_at_95_is_not_far_from_95(n, expected):
+def test_all_right_at_95(n, expected):
     assert ece_interval(np.ones(n), np.full(n, 0.95)) == pytest.approx(expected, abs=0.008)
 
 
 @pytest.mark.parametrize("n", [100, 300])
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
-def test_one_wrong_answer_more_changes_it_a_little(n, confidence):
+def test_one_more_wrong_answer_changes_the_limits_slightly(n, confidence):
     def ends(wrong):
         return np.array(ece_interval(np.repeat([0.0, 1.0], [wrong, n - wrong]), np.full(n, confidence)))
 
@@ -118,7 +118,7 @@ def test_one_wrong_answer_more_changes_it_a_little(n, confidence):
 
 @pytest.mark.parametrize("right", [0.0, 1.0])
 @pytest.mark.parametrize("n", [20, 100, 300])
-def test_all_right_in_several_bins_is_as_far_off_as_their_accuracies_may_be(n, right):
+def test_all_right_in_several_bins(n, right):
     stated = np.array([0.75, 0.85, 0.95, 0.95])
     confidence = np.repeat(stated if right else 1.0 - stated, n)
     low, high = ece_interval(np.full(4 * n, right), confidence)
@@ -130,44 +130,44 @@ def test_all_right_in_several_bins_is_as_far_off_as_their_accuracies_may_be(n, r
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 1.0])
 @pytest.mark.parametrize("times", [2, 6])
-def test_repeated_questions_that_are_all_right_tell_nothing_new(times, confidence):
+def test_repeated_questions_that_are_all_right_do_not_change_the_interval(times, confidence):
     once = ece_interval(np.ones(60), np.full(60, confidence))
     questions = np.repeat(np.arange(60), times)
     again = ece_interval(np.ones(60 * times), np.full(60 * times, confidence), questions=questions)
     assert again == pytest.approx(once, abs=0.004)
 
 
-def test_a_question_that_is_wrong_whenever_it_is_asked_is_one_wrong_question():
+def test_a_question_that_is_always_wrong_counts_once():
     questions, wrong = np.repeat(np.arange(60), 6), np.repeat([1.0, 0.0], [6, 354])
-    found = ece_interval(1.0 - wrong, np.full(360, 0.8), questions=questions)
-    assert found == pytest.approx(ece_interval(np.r_[0.0, np.ones(59)], np.full(60, 0.8)), abs=0.012)
+    result = ece_interval(1.0 - wrong, np.full(360, 0.8), questions=questions)
+    assert result == pytest.approx(ece_interval(np.r_[0.0, np.ones(59)], np.full(60, 0.8)), abs=0.012)
 
 
-def test_probabilities_that_never_vary_have_none():
+def test_constant_probabilities_have_no_interval():
     low, high = ece_interval(np.full(50, 0.7), np.full(50, 0.8))
     assert low.reason is high.reason is Reason.CONSTANT
     assert np.isnan([low, high]).all()
 
 
-def test_no_accuracy_lies_outside_0_and_1():
-    """All right at .5: no error can be larger than that seen."""
+def test_accuracies_stay_in_0_to_1():
+    """For all right at .5, no ECE can be larger than the observed one."""
     assert ece_interval(np.ones(20), np.full(20, 0.5))[1] == 0.5
 
 
-def test_all_right_and_sure_is_not_certain():
+def test_certain_and_always_right_is_not_proof_of_calibration():
     low, high = ece_interval(np.ones(50), np.ones(50))
     assert low == 0.0
     assert 0.01 < high < 0.1
 
 
-def test_a_calibrated_subject_may_be_calibrated_although_its_estimate_is_not_0():
+def test_the_interval_of_a_calibrated_subject_contains_0():
     correct, confidence = sample(100, overconfidence=0.0)
     assert ece(correct, confidence, bins=20) > 0.04
     assert ece_interval(correct, confidence, bins=20)[0] == 0.0
 
 
 @pytest.mark.parametrize("times", [2, 5])
-def test_repeated_questions_tell_nothing_new(times):
+def test_repeated_questions_do_not_change_the_interval(times):
     correct, confidence = sample(400)
     questions = np.arange(400)
     once = ece_interval(correct, confidence)
@@ -186,8 +186,8 @@ def test_probabilities_of_being_right_vary_less_than_answers():
     assert high - low < 0.03
 
 
-def test_probabilities_of_few_questions_vary_as_those_of_many():
-    """Eight a bin, whose means are nearer to them than the truth is."""
+def test_dispersion_does_not_depend_on_the_number_of_questions():
+    """With eight trials per bin, the variance around the bin mean is smaller than that around the truth."""
 
     def dispersion(n, seed):
         _, confidence = sample(n, seed)
@@ -198,8 +198,8 @@ def test_probabilities_of_few_questions_vary_as_those_of_many():
     assert few == pytest.approx(dispersion(40_000, 0), rel=0.05)
 
 
-def test_the_mean_of_copies_is_no_surer_than_one():
-    """Two conditions with the same errors: the mean varies as each does. If they were independent, half as much."""
+def test_the_mean_of_copies_has_the_same_interval():
+    """The mean of two equal conditions has their variance; that of two independent conditions has half of it."""
     one = BinnedTrials.of(*sample(1000))
     low, high = one.limits(0.95)
     assert BinnedTrials.mean([one, one], 2.0).limits(0.95) == pytest.approx((low, high), abs=1e-3)
@@ -211,17 +211,17 @@ def test_the_mean_of_copies_is_no_surer_than_one():
 
 
 @pytest.mark.parametrize(("n", "reason"), [(0, Reason.EMPTY), (1, Reason.TOO_FEW)])
-def test_fewer_than_two_trials_have_none(n, reason):
+def test_fewer_than_two_trials_have_no_interval(n, reason):
     low, high = ece_interval(np.ones(n), np.ones(n))
     assert math.isnan(low)
     assert high.reason is reason
 
 
-def test_one_question_asked_again_and_again_has_none():
+def test_a_single_repeated_question_has_no_interval():
     assert ece_interval([1, 0, 1], [0.5, 0.6, 0.7], questions=["a"] * 3)[0].reason is Reason.TOO_FEW
 
 
-def test_what_is_not_asked_for_correctly_is_refused():
+def test_invalid_arguments_raise():
     with pytest.raises(ValueError, match="level"):
         ece_interval([1, 0], [0.5, 0.5], level=1.0)
     with pytest.raises(ValueError, match="questions must have shape"):

@@ -16,19 +16,19 @@ LEVELS = [0.5, 0.8, 0.9, 0.95]
 
 
 def conformal_rank(n, nominal):
-    """Which of n scores guarantees a coverage; k > n if there are too few."""
+    """Return the rank of the score that guarantees a coverage, above n if n is too small."""
     return ceil(Fraction(str(nominal)) * (n + 1))
 
 
 def stated(n, seed=0):
-    """Overconfident intervals of uneven width around a guess that is off."""
+    """Draw overconfident intervals of different widths around wrong guesses."""
     rng = np.random.default_rng(seed)
     guess, width = rng.normal(0.0, 5.0, n), rng.exponential(2.0, n)
     return guess + rng.normal(0.5, 1.0 + width), guess - width / 2, guess + width / 2
 
 
 class Column:
-    """A quantile regressor, as MAPIE wants one, that hands back a column of its input."""
+    """A quantile regressor for MAPIE that returns a column of its input."""
 
     def __init__(self, column):
         self.column = column
@@ -54,7 +54,7 @@ class Column:
         ([[1.0]], [[0.0]], [[2.0]]),
     ],
 )
-def test_what_is_no_interval_raises(truth, lower, upper):
+def test_invalid_intervals_raise(truth, lower, upper):
     with pytest.raises(ValueError):
         jackknife_conformal(truth, lower, upper, 0.9)
     with pytest.raises(ValueError):
@@ -78,7 +78,7 @@ def test_width_floor_outside_its_domain_raises(floor):
 
 @pytest.mark.parametrize(("n", "nominal"), [(0, 0.5), (8, 0.9), (50, 0.99), (498, 0.998)])
 @pytest.mark.parametrize("options", [{}, {"asymmetric": True}, {"normalized": True}])
-def test_too_few_questions_give_an_infinite_interval_and_say_so(n, nominal, options):
+def test_too_few_questions_give_an_infinite_interval(n, nominal, options):
     adjustment = fit_conformal(*stated(n), nominal, **options)
     assert not adjustment.finite
     assert adjustment.rank > n
@@ -91,7 +91,7 @@ def test_just_enough_questions_give_a_finite_interval(n, nominal):
     assert fit_conformal(*stated(n), nominal).finite
 
 
-def test_ends_that_would_cross_meet():
+def test_ends_that_would_cross_are_set_to_their_midpoint():
     adjustment = fit_conformal([0.0] * 9, [-10.0] * 9, [10.0] * 9, 0.9)
     assert adjustment.above == -10.0
     lower, upper = adjustment.apply([0.0, 0.0], [6.0, 30.0])
@@ -112,9 +112,9 @@ def test_rank_is_exact_for_the_decimal_that_was_written(n, thousandths):
 def test_point_guesses_are_adjusted_as_by_crepes(nominal):
     truth, lower, upper = stated(100)
     guess, new = (lower + upper) / 2, np.array([-3.0, 0.0, 8.0])
-    found = fit_conformal(truth, guess, guess, nominal).apply(new, new)
+    result = fit_conformal(truth, guess, guess, nominal).apply(new, new)
     peer = ConformalRegressor().fit(truth - guess).predict_int(new, confidence=nominal)
-    np.testing.assert_allclose(np.transpose(found), peer, rtol=1e-12)
+    np.testing.assert_allclose(np.transpose(result), peer, rtol=1e-12)
 
 
 @pytest.mark.parametrize("nominal", LEVELS)
@@ -140,23 +140,23 @@ def quantile_peer(truth, lower, upper, nominal):
 def test_intervals_are_those_of_mapie(nominal, asymmetric):
     truth, lower, upper = stated(120)
     new = np.array([[-1.0, 1.0], [0.0, 4.0], [2.0, 7.0]])
-    found = fit_conformal(truth, lower, upper, nominal, asymmetric=asymmetric).apply(*new.T)
+    result = fit_conformal(truth, lower, upper, nominal, asymmetric=asymmetric).apply(*new.T)
     peer = quantile_peer(truth, lower, upper, nominal)
     _, expected = peer.predict_interval(
         np.column_stack([new, new.mean(axis=1)]), symmetric_correction=not asymmetric
     )
-    np.testing.assert_allclose(np.transpose(found), expected[:, :, 0], rtol=1e-12)
+    np.testing.assert_allclose(np.transpose(result), expected[:, :, 0], rtol=1e-12)
 
 
 @pytest.mark.parametrize("nominal", [*LEVELS, 0.998])
 @pytest.mark.parametrize("decimals", [0, 12], ids=["ties", "no ties"])
 def test_each_question_of_the_jackknife_is_adjusted_by_split_conformal_of_the_others(nominal, decimals):
     truth, lower, upper = (np.round(column, decimals) for column in stated(60))
-    found = np.transpose(jackknife_conformal(truth, lower, upper, nominal))
+    result = np.transpose(jackknife_conformal(truth, lower, upper, nominal))
     for i in range(60):
         others = np.arange(60) != i
         split = fit_conformal(truth[others], lower[others], upper[others], nominal)
-        np.testing.assert_array_equal(np.ravel(split.apply(lower[[i]], upper[[i]])), found[i])
+        np.testing.assert_array_equal(np.ravel(split.apply(lower[[i]], upper[[i]])), result[i])
 
 
 @pytest.mark.parametrize("n", [0, 1, 5])
@@ -167,8 +167,8 @@ def test_too_few_questions_for_the_jackknife_give_infinite_intervals(n):
     assert len(lower) == len(upper) == n
 
 
-def test_the_jackknifes_coverage_of_its_own_questions_is_fixed():
-    """Which is why it is no evidence."""
+def test_in_sample_coverage_of_the_jackknife_is_fixed():
+    """So it is no evidence of the coverage of new questions."""
     for seed in range(20):
         truth, lower, upper = stated(50, seed=seed)
         lower, upper = lower - 100.0, upper + 100.0  # so wide that no adjusted ends cross
@@ -181,18 +181,18 @@ def test_the_jackknifes_coverage_of_its_own_questions_is_fixed():
 @pytest.mark.parametrize("options", [{}, {"normalized": True}], ids=["plain", "normalized"])
 @pytest.mark.parametrize(("n", "nominal"), [(50, 0.9), (500, 0.9), (500, 0.99), (50, 0.99)])
 def test_2000_splits_cover_a_new_question_at_the_nominal_level(options, n, nominal):
-    """Within the exact binomial interval of k / (n + 1); where k > n, always, by an interval said to be infinite."""
+    """The coverage is k / (n + 1) within an exact binomial interval, and 1 if k > n, as the interval is infinite."""
     splits, k = 2_000, conformal_rank(n, nominal)
     truth, lower, upper = (column.reshape(splits, n + 1) for column in stated(splits * (n + 1), seed=n))
-    held = 0
+    covered = 0
     for y, low, high in zip(truth, lower, upper, strict=True):
         adjustment = fit_conformal(y[:n], low[:n], high[:n], nominal, **options)
         assert adjustment.finite == (k <= n)
-        held += round(coverage(y[n:], *adjustment.apply(low[n:], high[n:])))
+        covered += round(coverage(y[n:], *adjustment.apply(low[n:], high[n:])))
     if k > n:
-        assert held == splits
+        assert covered == splits
         return
-    interval = stats.binomtest(held, splits).proportion_ci(0.99, method="exact")
+    interval = stats.binomtest(covered, splits).proportion_ci(0.99, method="exact")
     assert interval.low <= k / (n + 1) <= interval.high
     assert nominal <= interval.high
 
@@ -200,20 +200,20 @@ def test_2000_splits_cover_a_new_question_at_the_nominal_level(options, n, nomin
 @pytest.mark.parametrize("options", [{}, {"normalized": True}], ids=["plain", "normalized"])
 @pytest.mark.parametrize(("n", "nominal"), [(50, 0.9), (50, 0.95), (500, 0.99)])
 def test_number_covered_is_beta_binomial(options, n, nominal):
-    """Given n calibration questions, m new ones hold the truth in BetaBinomial(m, k, n + 1 - k) of them."""
+    """The number of m new intervals that contain the truth is BetaBinomial(m, k, n + 1 - k)."""
     repeats, m = 1500, 100
-    held = np.empty(repeats, dtype=int)
+    covered = np.empty(repeats, dtype=int)
     truth, lower, upper = (column.reshape(repeats, n + m) for column in stated(repeats * (n + m), seed=n))
     for i in range(repeats):
         adjustment = fit_conformal(truth[i, :n], lower[i, :n], upper[i, :n], nominal, **options)
-        held[i] = round(m * coverage(truth[i, n:], *adjustment.apply(lower[i, n:], upper[i, n:])))
+        covered[i] = round(m * coverage(truth[i, n:], *adjustment.apply(lower[i, n:], upper[i, n:])))
     k = conformal_rank(n, nominal)
     expected = stats.betabinom(m, k, n + 1 - k)
-    assert held.mean() == pytest.approx(expected.mean(), abs=4 * expected.std() / np.sqrt(repeats))
-    assert held.var() == pytest.approx(expected.var(), rel=0.25)
+    assert covered.mean() == pytest.approx(expected.mean(), abs=4 * expected.std() / np.sqrt(repeats))
+    assert covered.var() == pytest.approx(expected.var(), rel=0.25)
     quantile = expected.ppf(0.1)
     chance = expected.cdf(quantile)
-    assert (held <= quantile).mean() == pytest.approx(
+    assert (covered <= quantile).mean() == pytest.approx(
         chance, abs=4 * np.sqrt(chance * (1 - chance) / repeats)
     )
 
@@ -232,9 +232,9 @@ def test_asymmetric_adjustment_misses_either_side_rarely_enough():
 
 def test_whole_numbers_with_ties_are_covered_more_often_never_less():
     n, repeats = 50, 1500
-    held = np.zeros(repeats)
+    covered = np.zeros(repeats)
     for i, seed in enumerate(range(repeats)):
         truth, lower, upper = (np.round(column) for column in stated(n + 40, seed=seed))
         adjustment = fit_conformal(truth[:n], lower[:n], upper[:n], 0.9)
-        held[i] = coverage(truth[n:], *adjustment.apply(lower[n:], upper[n:]))
-    assert held.mean() > 0.9 - 3 * held.std() / np.sqrt(repeats)
+        covered[i] = coverage(truth[n:], *adjustment.apply(lower[n:], upper[n:]))
+    assert covered.mean() > 0.9 - 3 * covered.std() / np.sqrt(repeats)

@@ -79,8 +79,8 @@ def test_weights_are_numbers_of_repetitions(measure):
     rng = np.random.default_rng(0)
     correct, evidence = rng.integers(0, 2, 60).astype(float), rng.normal(size=60)
     weights = rng.integers(0, 4, (5, 60)).astype(float)
-    found = measure(correct, evidence, weights=weights)
-    for value, row in zip(found, weights.astype(int), strict=True):
+    result = measure(correct, evidence, weights=weights)
+    for value, row in zip(result, weights.astype(int), strict=True):
         assert value == pytest.approx(measure(np.repeat(correct, row), np.repeat(evidence, row)), abs=1e-12)
 
 

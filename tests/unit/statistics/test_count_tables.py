@@ -88,7 +88,7 @@ def test_padding_adds_its_amount_to_every_cell():
 
 def test_columns_run_from_s1_highest_to_s2_highest():
     stimulus, response, rating = np.array(
-        [(shown, said, sure) for shown in (0, 1) for said in (0, 1) for sure in (1, 2, 3)]
+        [(shown, chosen, level) for shown in (0, 1) for chosen in (0, 1) for level in (1, 2, 3)]
     ).T
     weights = np.arange(1, 13)
     s1, s2 = two_choice_table(
@@ -122,8 +122,8 @@ def test_moving_edges_follow_the_weights_as_if_trials_were_repeated(rng, decimal
     weights = rng.multinomial(40, np.full(40, 1 / 40), size=30)
     batch = correctness_table(correct, confidence, n_ratings=n_ratings, weights=weights)
     for row, *tables in zip(weights, *batch, strict=True):
-        again, sure = np.repeat(correct, row), np.repeat(confidence, row)
-        bins = to_ratings(sure, quantile_edges(sure, 2 * n_ratings))
+        again, level = np.repeat(correct, row), np.repeat(confidence, row)
+        bins = to_ratings(level, quantile_edges(level, 2 * n_ratings))
         for value, table in zip((0, 1), tables, strict=True):
             assert np.array_equal(table, np.bincount(bins[again == value], minlength=2 * n_ratings + 1)[1:])
 

@@ -30,9 +30,9 @@ def two_folds(n):
 @every_method
 def test_every_trial_has_a_recalibrated_confidence(method):
     correct, confidence, _ = overconfident(50)
-    found = cross_fitted_confidence(correct, confidence, method=method)
-    assert found.shape == (50,)
-    assert ((found >= 0) & (found <= 1)).all()
+    result = cross_fitted_confidence(correct, confidence, method=method)
+    assert result.shape == (50,)
+    assert ((result >= 0) & (result <= 1)).all()
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_options_outside_their_domain_raise(options, message):
 
 
 @every_method
-def test_nothing_to_fit_leaves_nothing_to_say(method):
+def test_nothing_to_fit_gives_nan(method):
     assert cross_fitted_confidence([], [], method=method).shape == (0,)
     assert np.isnan(cross_fitted_confidence([1.0], [0.5], method=method)).all()
     none_available = cross_fitted_confidence([1, 0], [0.5, 0.6], method=method, available=[0, 0])
@@ -74,17 +74,17 @@ def test_degenerate_folds_are_fitted_all_the_same(method, correct, confidence):
 def test_isotonic_curve_is_that_of_scikit_learn():
     correct, confidence, _ = overconfident(400)
     labels = two_folds(400)
-    found = cross_fitted_confidence(correct, confidence, clusters=labels, folds=2)
+    result = cross_fitted_confidence(correct, confidence, clusters=labels, folds=2)
     for held_out in (0, 1):
         training = labels != held_out
         peer = IsotonicRegression(out_of_bounds="clip").fit(confidence[training], correct[training])
-        np.testing.assert_allclose(found[~training], peer.predict(confidence[~training]), atol=1e-12)
+        np.testing.assert_allclose(result[~training], peer.predict(confidence[~training]), atol=1e-12)
 
 
 def test_logistic_curve_maximizes_the_likelihood_of_platts_targets():
     correct, confidence, _ = overconfident(300)
     labels = two_folds(300)
-    found = cross_fitted_confidence(correct, confidence, method="logistic", clusters=labels, folds=2)
+    result = cross_fitted_confidence(correct, confidence, method="logistic", clusters=labels, folds=2)
     training = labels == 1
     right, wrong = correct[training].sum(), (1 - correct[training]).sum()
     targets = np.where(correct[training] == 1, (right + 1) / (right + 2), 1 / (wrong + 2))
@@ -97,48 +97,48 @@ def test_logistic_curve_maximizes_the_likelihood_of_platts_targets():
         return np.sum(np.logaddexp(0.0, predicted) - targets * predicted)
 
     best = minimize(minus_likelihood, [0.0, 1.0], tol=1e-12).x
-    np.testing.assert_allclose(found[~training], expit(line(best, confidence[~training])), atol=1e-5)
+    np.testing.assert_allclose(result[~training], expit(line(best, confidence[~training])), atol=1e-5)
 
 
 @every_method
-def test_no_trial_has_a_part_in_its_own_recalibration(method):
+def test_no_trial_is_used_for_its_own_recalibration(method):
     correct, confidence, _ = overconfident(40)
     labels = np.arange(40) // 2
-    found = cross_fitted_confidence(correct, confidence, method=method, clusters=labels)
+    result = cross_fitted_confidence(correct, confidence, method=method, clusters=labels)
     for question in range(0, 20, 5):
-        own = labels == question
-        turned = np.where(own, 1 - correct, correct)
-        changed = cross_fitted_confidence(turned, confidence, method=method, clusters=labels)
-        np.testing.assert_array_equal(changed[own], found[own])
-        assert not np.array_equal(changed[~own], found[~own])
+        held_out = labels == question
+        flipped = np.where(held_out, 1 - correct, correct)
+        changed = cross_fitted_confidence(flipped, confidence, method=method, clusters=labels)
+        np.testing.assert_array_equal(changed[held_out], result[held_out])
+        assert not np.array_equal(changed[~held_out], result[~held_out])
 
 
 @every_method
 def test_trials_without_an_answer_are_recalibrated_but_not_fitted(method):
     correct, confidence, _ = overconfident(60)
     available = (np.arange(60) % 3 > 0).astype(float)
-    found = cross_fitted_confidence(correct, confidence, method=method, available=available)
-    turned = np.where(available > 0, correct, 1 - correct)
+    result = cross_fitted_confidence(correct, confidence, method=method, available=available)
+    flipped = np.where(available > 0, correct, 1 - correct)
     np.testing.assert_array_equal(
-        cross_fitted_confidence(turned, confidence, method=method, available=available), found
+        cross_fitted_confidence(flipped, confidence, method=method, available=available), result
     )
-    assert np.isfinite(found).all()
+    assert np.isfinite(result).all()
 
 
 @every_method
 def test_recalibrated_confidence_comes_near_the_truth(method):
     correct, confidence, truth = overconfident(20_000)
-    found = cross_fitted_confidence(correct, confidence, method=method)
-    assert np.abs(found - truth).mean() < 0.015
-    assert brier(correct, found) < brier(correct, confidence) - 0.05
+    result = cross_fitted_confidence(correct, confidence, method=method)
+    assert np.abs(result - truth).mean() < 0.015
+    assert brier(correct, result) < brier(correct, confidence) - 0.05
 
 
 @every_method
-def test_of_useless_confidence_only_the_mean_is_left(method):
+def test_uninformative_confidence_becomes_the_mean(method):
     rng = np.random.default_rng(1)
     correct, confidence = (rng.random(5000) < 0.3).astype(float), rng.random(5000)
-    found = cross_fitted_confidence(correct, confidence, method=method)
-    assert np.abs(found - 0.3).mean() < 0.03
+    result = cross_fitted_confidence(correct, confidence, method=method)
+    assert np.abs(result - 0.3).mean() < 0.03
 
 
 # Properties
@@ -165,7 +165,7 @@ def two_signals(n, seed=1):
 def test_several_signals_are_combined_as_scikit_learn_combines_them():
     correct, signals, _ = two_signals(80)
     folds = two_folds(80)
-    found = cross_fitted_logistic(correct, signals, clusters=folds)
+    result = cross_fitted_logistic(correct, signals, clusters=folds)
     for held_out in (0, 1):
         training, members = folds != held_out, folds == held_out
         scaler = StandardScaler().fit(signals[training])
@@ -179,10 +179,10 @@ def test_several_signals_are_combined_as_scikit_learn_combines_them():
             sample_weight=np.concatenate([target, 1 - target]),
         )
         expected = model.predict_proba(scaler.transform(signals[members]))[:, 1]
-        assert found[members] == pytest.approx(expected, abs=1e-5)
+        assert result[members] == pytest.approx(expected, abs=1e-5)
 
 
-def test_no_question_has_a_part_in_its_own_combination():
+def test_no_question_is_used_for_its_own_prediction():
     correct, signals, _ = two_signals(60)
     questions = np.arange(60) // 3
     changed = correct.copy()
@@ -193,17 +193,17 @@ def test_no_question_has_a_part_in_its_own_combination():
     assert (before != after).any()
 
 
-def test_a_missing_signal_takes_the_mean_and_tells_by_its_absence():
+def test_a_missing_signal_is_replaced_by_the_mean_and_an_indicator():
     correct, signals, chance = two_signals(4000)
     lacking = np.random.default_rng(2).random(4000) < 0.3
     signals[lacking, 1] = np.nan
     correct = np.where(lacking, 0.0, correct)  # those without a second signal are all wrong
-    found = cross_fitted_logistic(correct, signals)
-    assert found[lacking].max() < 0.2
-    assert np.abs(found - chance)[~lacking].mean() < 0.1
+    result = cross_fitted_logistic(correct, signals)
+    assert result[lacking].max() < 0.2
+    assert np.abs(result - chance)[~lacking].mean() < 0.1
 
 
-def test_signals_that_say_nothing_or_everything_can_be_combined():
+def test_constant_and_separating_signals_can_be_combined():
     correct = np.array([1.0, 1.0, 0.0, 0.0] * 5)
     constant = cross_fitted_logistic(correct, np.full((20, 1), 0.1 + 0.2))
     assert ((constant > 0.3) & (constant < 0.7)).all()

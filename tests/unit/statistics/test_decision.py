@@ -33,7 +33,7 @@ def simulated(n=200, seed=0):
 
 
 @pytest.mark.parametrize("penalty", [-0.1, np.nan, np.inf])
-def test_a_penalty_that_is_none_raises(penalty):
+def test_invalid_penalties_raise(penalty):
     for call in (
         lambda: optimal_threshold(penalty),
         lambda: optimal_decision([0.5], penalty),
@@ -50,7 +50,7 @@ def test_penalties_of_another_length_raise():
         mean_utility([1, 0], [1, 0], [1.0, 2.0, 3.0])
 
 
-def test_decisions_other_than_yes_and_no_raise():
+def test_decisions_other_than_0_and_1_raise():
     with pytest.raises(ValueError, match="answered must contain only 0 and 1"):
         abstention_rate([1, 0.5])
 
@@ -144,14 +144,14 @@ def test_a_model_that_follows_its_confidence_has_no_regret_and_nothing_to_gain()
     assert scaffold_gain(answered, correct, confidence, penalty) == 0.0
 
 
-def test_calibrated_scaffold_comes_near_the_best_any_policy_of_confidence_can():
+def test_calibrated_scaffold_is_near_the_optimal_utility():
     """With calibrated uniform confidence the optimal utility at penalty L is 1 / (2 (1 + L))."""
     rng = np.random.default_rng(4)
     confidence = rng.random(200_000)
     correct = rng.random(200_000) < confidence
     for penalty in (0.0, 1.0, 10.0):
-        found = scaffold_utility(correct, confidence, penalty)
-        assert found == pytest.approx(1 / (2 * (1 + penalty)), abs=5 * np.sqrt((1 + penalty) / 200_000))
+        result = scaffold_utility(correct, confidence, penalty)
+        assert result == pytest.approx(1 / (2 * (1 + penalty)), abs=5 * np.sqrt((1 + penalty) / 200_000))
 
 
 # Properties

@@ -51,7 +51,7 @@ def test_a_scale_without_width_raises(lower, upper):
 
 
 @pytest.mark.parametrize("step", [0.0, -5.0, np.nan])
-def test_a_step_that_is_none_raises(step):
+def test_invalid_steps_raise(step):
     with pytest.raises(ValueError, match="step must be above zero"):
         round_share([1.0], lower=0, upper=100, step=step)
 

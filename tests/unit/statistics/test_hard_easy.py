@@ -56,8 +56,8 @@ def test_no_spread_of_difficulty_has_no_slope(trials, reason):
 
 def test_rows_without_spread_are_nan():
     weights = [[1, 1, 0], [1, 0, 1], [0, 0, 0]]
-    found = hard_easy_slope([1, 0, 0], [0.9, 0.8, 0.8], [0.3, 0.3, 0.7], weights=weights)
-    assert np.isnan(found).tolist() == [True, False, True]
+    result = hard_easy_slope([1, 0, 0], [0.9, 0.8, 0.8], [0.3, 0.3, 0.7], weights=weights)
+    assert np.isnan(result).tolist() == [True, False, True]
 
 
 # Correctness

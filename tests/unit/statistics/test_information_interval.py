@@ -23,7 +23,7 @@ trials = st.lists(
 
 
 def sample(n, seed=0, *, distance=1.2, accuracy=0.6):
-    """Evidence N(0, 1) of wrong answers and N(distance, 1) of right ones."""
+    """Draw trials with evidence N(0, 1) for wrong answers and N(distance, 1) for right ones."""
     rng = np.random.default_rng(seed)
     correct = (rng.random(n) < accuracy).astype(float)
     return correct, rng.normal(distance * correct)
@@ -41,7 +41,7 @@ def limits(interval):
 
 
 @given(trials, st.sampled_from([4, 10]))
-def test_it_lies_within_0_and_1_in_any_order(rows, bins):
+def test_limits_lie_in_0_to_1_and_do_not_depend_on_order(rows, bins):
     correct, confidence = np.array(rows).T
     low, high = meta_information_interval(correct, confidence, bins=bins)
     assert 0.0 <= low <= high <= 1.0 or low.reason is high.reason is not None
@@ -50,7 +50,7 @@ def test_it_lies_within_0_and_1_in_any_order(rows, bins):
 
 
 @given(trials)
-def test_only_the_order_of_confidence_counts_and_errors_are_like_right_answers(rows):
+def test_only_the_order_of_confidence_matters_and_classes_can_be_swapped(rows):
     correct, confidence = np.array(rows).T
     expected = limits(meta_information_interval(correct, confidence))
     assert limits(meta_information_interval(correct, confidence**3 - 7.0)) == pytest.approx(
@@ -69,11 +69,11 @@ def test_a_higher_level_gives_a_wider_interval(rows):
 
 
 @given(trials)
-def test_what_it_is_made_of_has_the_information(rows):
+def test_tables_have_the_information(rows):
     correct, confidence = np.array(rows).T
     plain = meta_information(correct, confidence, correction="none")
-    made = InformationTables.of(correct, confidence)
-    assert math.isnan(plain) or made.estimate == pytest.approx(plain, abs=1e-12)
+    tables = InformationTables.of(correct, confidence)
+    assert math.isnan(plain) or tables.estimate == pytest.approx(plain, abs=1e-12)
 
 
 # Correctness
@@ -81,7 +81,7 @@ def test_what_it_is_made_of_has_the_information(rows):
 
 @pytest.mark.parametrize("n", [1, 7, 24, 25, 400, 5000])
 @pytest.mark.parametrize("p", [1e-3, 0.05, 0.4, 0.97])
-def test_entropy_of_a_binomial_sample_is_that_of_all_its_outcomes(n, p):
+def test_entropy_of_a_binomial_sample_is_summed_over_all_outcomes(n, p):
     x, slope = np.arange(n + 1), 0.7
     q = x / n
     entropy, weight = -xlogy(q, q) - xlogy(1 - q, 1 - q), stats.binom.pmf(x, n, p)
@@ -100,29 +100,29 @@ def test_entropy_of_a_binomial_sample_is_that_of_all_its_outcomes(n, p):
     ],
 )
 @pytest.mark.parametrize("steepness", [0.0, 0.5, 1.5])
-def test_samples_of_a_population_are_as_is_said(wrong, count, steepness):
-    """Tables drawn from it: the information less the share of the entropy that the population has."""
-    made = table(wrong, count)
-    rates = made.error_rates(np.array([steepness]))
-    mean, variance = (float(each[0]) for each in made.sampled(rates))
-    n, total = made.count.sum(), made.wrong.sum() / made.count.sum()
-    assert float((rates @ made.count)[0]) == pytest.approx(made.wrong.sum(), rel=1e-5)
+def test_moments_are_those_of_samples_from_the_population(wrong, count, steepness):
+    """The moments are those of the linearized share in simulated tables."""
+    observed = table(wrong, count)
+    rates = observed.error_rates(np.array([steepness]))
+    mean, variance = (float(each[0]) for each in observed.sampled(rates))
+    n, total = observed.count.sum(), observed.wrong.sum() / observed.count.sum()
+    assert float((rates @ observed.count)[0]) == pytest.approx(observed.wrong.sum(), rel=1e-5)
 
-    cells = np.stack([rates[0], 1 - rates[0]]) * made.count / n
+    cells = np.stack([rates[0], 1 - rates[0]]) * observed.count / n
     drawn = np.random.default_rng(0).multinomial(int(n), cells.ravel(), 40_000).reshape(-1, *cells.shape) / n
 
     def entropy(shares):
         return -xlogy(shares, shares).sum(axis=-1)
 
-    of_rows = entropy(drawn.sum(axis=2))
-    information = of_rows + entropy(drawn.sum(axis=1)) - entropy(drawn.reshape(len(drawn), -1))
-    share, known = float(made.share(rates)[0]), entropy(np.array([total, 1 - total]))
-    found = (information - share * of_rows) / known + share
-    assert mean == pytest.approx(found.mean(), rel=0.03, abs=0.003)
-    assert variance**0.5 == pytest.approx(found.std(), rel=0.08)
+    row_entropy = entropy(drawn.sum(axis=2))
+    information = row_entropy + entropy(drawn.sum(axis=1)) - entropy(drawn.reshape(len(drawn), -1))
+    share, uncertainty = float(observed.share(rates)[0]), entropy(np.array([total, 1 - total]))
+    result = (information - share * row_entropy) / uncertainty + share
+    assert mean == pytest.approx(result.mean(), rel=0.03, abs=0.003)
+    assert variance**0.5 == pytest.approx(result.std(), rel=0.08)
 
 
-def test_of_many_trials_it_is_as_wide_as_resamples_are_spread():
+def test_many_trials_have_the_width_of_the_bootstrap_interval():
     correct, confidence = sample(4_000)
     low, high = meta_information_interval(correct, confidence)
     spread = bootstrap_distribution(meta_information, correct, confidence, n_resamples=300).std()
@@ -130,7 +130,7 @@ def test_of_many_trials_it_is_as_wide_as_resamples_are_spread():
     assert (low + high) / 2.0 == pytest.approx(meta_information(correct, confidence), abs=0.2 * spread)
 
 
-def test_information_that_chance_leads_to_may_be_none():
+def test_chance_information_has_an_interval_from_0():
     correct, confidence = sample(100, distance=0.0)
     assert meta_information(correct, confidence, correction="none") > 0.04
     low, high = meta_information_interval(correct, confidence)
@@ -138,21 +138,21 @@ def test_information_that_chance_leads_to_may_be_none():
     assert 0.02 < high < 0.2
 
 
-def test_right_and_wrong_wholly_apart_are_not_certain():
+def test_complete_separation_has_a_lower_limit_below_1():
     correct = np.repeat([0.0, 1.0], 25)
     low, high = meta_information_interval(correct, correct)
     assert 0.6 < low < 0.9
     assert high == pytest.approx(1.0, abs=1e-6)
 
 
-def test_bins_that_are_all_alike_have_an_interval():
+def test_equal_bins_have_an_interval():
     low, high = meta_information_interval([0.0, 1.0] * 50, [0.2, 0.2, 0.7, 0.7] * 25)
     assert low == 0.0
     assert 0.0 < high < 0.05
 
 
 @pytest.mark.parametrize("times", [2, 5])
-def test_repeated_questions_tell_nothing_new(times):
+def test_repeated_questions_do_not_change_the_interval(times):
     correct, confidence = sample(300)
     questions = np.arange(300)
     once = limits(meta_information_interval(correct, confidence))
@@ -162,8 +162,8 @@ def test_repeated_questions_tell_nothing_new(times):
     assert high - low < 0.85 * (once[1] - once[0])
 
 
-def test_easy_and_difficult_questions_count_as_fewer_although_every_reply_is_another():
-    """Replies to a question that is easy are right and sure together."""
+def test_correlated_replies_to_a_question_count_as_fewer_trials():
+    """All replies to an easy question tend to be right, with a high confidence."""
     rng = np.random.default_rng(1)
     ease = np.repeat(rng.normal(size=200), 4)
     correct = (rng.random(800) < stats.norm.cdf(2.0 * ease)).astype(float)
@@ -173,8 +173,8 @@ def test_easy_and_difficult_questions_count_as_fewer_although_every_reply_is_ano
     assert higher - lower > 1.1 * (high - low)
 
 
-def test_the_mean_of_copies_is_no_surer_than_one():
-    """Two conditions with the same errors: the mean varies as each does. If they were independent, half as much."""
+def test_the_mean_of_copies_has_the_same_interval():
+    """The mean of two equal conditions has their variance; that of two independent conditions has half of it."""
     one = InformationTables.of(*sample(1_000))
     low, high = one.limits(0.95)
     assert limits(InformationTables.mean([one, one], 2.0).limits(0.95)) == pytest.approx(
@@ -201,20 +201,20 @@ def test_the_mean_of_copies_is_no_surer_than_one():
         ([0.0, 1.0] * 50, [0.9] * 98 + [0.8] * 2, Reason.FEW_INFORMATIVE),
     ],
 )
-def test_what_too_few_trials_decide_has_none(correct, confidence, reason):
+def test_too_few_informative_trials_have_no_interval(correct, confidence, reason):
     low, high = meta_information_interval(correct, confidence)
     assert math.isnan(low)
     assert low.reason is high.reason is reason
 
 
-def test_a_mean_has_none_where_a_part_has_none():
+def test_a_mean_has_no_interval_if_a_term_has_none():
     parts = [InformationTables.of(*sample(100)), InformationTables.of([0.0, 1.0] * 50, [0.5] * 100)]
     assert InformationTables.mean(parts, 1.0).limits(0.95)[0].reason is Reason.FEW_INFORMATIVE
 
 
-def test_one_question_asked_again_and_again_has_none():
-    made = meta_information_interval([1, 0, 1], [0.5, 0.6, 0.7], questions=["a"] * 3)
-    assert made[0].reason is Reason.TOO_FEW
+def test_a_single_repeated_question_has_no_interval():
+    low, _ = meta_information_interval([1, 0, 1], [0.5, 0.6, 0.7], questions=["a"] * 3)
+    assert low.reason is Reason.TOO_FEW
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_one_question_asked_again_and_again_has_none():
         ([1, 0], [0.5, 0.6], {"bins": 0}, "bins"),
     ],
 )
-def test_what_is_not_asked_for_correctly_is_refused(correct, confidence, options, message):
+def test_invalid_arguments_raise(correct, confidence, options, message):
     with pytest.raises(ValueError, match=message):
         meta_information_interval(correct, confidence, **options)
 

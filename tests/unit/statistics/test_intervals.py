@@ -50,7 +50,7 @@ def test_negative_penalty_raises():
     ("lower", "upper"),
     [([], []), ([1, 2], [3]), (1, 2), ([1, np.nan], [3, 3]), ([1, 4], [3, 3]), ([1], [np.inf])],
 )
-def test_samples_that_are_no_intervals_raise(lower, upper):
+def test_invalid_samples_raise(lower, upper):
     with pytest.raises(ValueError):
         adjusted_interval(lower, upper, 0.9)
 
@@ -64,7 +64,7 @@ def test_sampled_intervals_need_a_nominal_coverage(nominal):
 # Degenerate samples
 
 
-def test_open_intervals_hold_everything_at_an_infinite_width():
+def test_open_intervals_have_coverage_1_and_infinite_width():
     truth, lower, upper = [3, 4], [-np.inf, 0.0], [np.inf, 3.0]
     assert coverage(truth, lower, upper) == 0.5
     assert mean_width(lower, upper) == np.inf
@@ -174,7 +174,7 @@ def test_adjusted_ends_are_the_quantiles_of_the_whole_belief(beta):
     assert (lower, upper) == pytest.approx((-quantile, quantile), abs=4 * error + 1e-9)
 
 
-def test_unadjusted_intervals_of_a_narrow_view_cover_too_little():
+def test_unadjusted_intervals_of_a_partial_belief_have_low_coverage():
     rng = np.random.default_rng(3)
     lower, upper = tunnelled(0.5, 0.9, 5000, rng)
     truth = rng.normal(size=5000)
@@ -187,9 +187,9 @@ def test_questions_are_adjusted_one_by_one():
     rng = np.random.default_rng(4)
     lower = rng.normal(size=(3, 2, 15))
     upper = lower + rng.random((3, 2, 15))
-    found = adjusted_interval(lower, upper, 0.8)
-    assert found[0].shape == found[1].shape == (3, 2)
-    assert (found[0][1, 0], found[1][1, 0]) == adjusted_interval(lower[1, 0], upper[1, 0], 0.8)
+    result = adjusted_interval(lower, upper, 0.8)
+    assert result[0].shape == result[1].shape == (3, 2)
+    assert (result[0][1, 0], result[1][1, 0]) == adjusted_interval(lower[1, 0], upper[1, 0], 0.8)
 
 
 # Properties

@@ -29,7 +29,7 @@ def ssa(shared_data):
 
 
 @pytest.mark.parametrize("table", [[], [0.1, 1.1], [-0.1, 1.0], [np.nan, 1.0], [[0.1, 1.0]]])
-def test_what_is_no_table_raises(table):
+def test_invalid_tables_raise(table):
     with pytest.raises(ValueError):
         close_life_table(table)
     with pytest.raises(ValueError):
@@ -83,8 +83,8 @@ def test_windows_are_the_printed_sum(table, data):
         for i in range(guess - radius, guess + radius + after):
             if minimum_age <= i < len(table):
                 expected += np.prod(1 - table[minimum_age:i]) * table[i]
-        found = window_probability(table, guess, minimum_age=minimum_age, radius=radius, window=window)
-        assert found == pytest.approx(expected, abs=1e-12)
+        result = window_probability(table, guess, minimum_age=minimum_age, radius=radius, window=window)
+        assert result == pytest.approx(expected, abs=1e-12)
 
 
 def test_windows_agree_with_simulated_lives():
@@ -97,9 +97,9 @@ def test_windows_agree_with_simulated_lives():
         alive &= ~now
     exact_age = died + rng.random(100_000)
     guesses = np.arange(13)
-    found = window_probability(table, guesses, minimum_age=2, radius=2)
+    result = window_probability(table, guesses, minimum_age=2, radius=2)
     simulated = [(np.abs(exact_age - guess) < 2).mean() for guess in guesses]
-    np.testing.assert_allclose(found, simulated, atol=4 * np.sqrt(0.25 / 100_000))
+    np.testing.assert_allclose(result, simulated, atol=4 * np.sqrt(0.25 / 100_000))
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_no_guess_is_better_than_the_best(table, radius):
     assert best.score == pytest.approx(everywhere.max(), abs=1e-12)
 
 
-def test_closing_leaves_the_callers_table_alone():
+def test_closing_does_not_change_the_input():
     table = np.array([0.1, 0.5])
     close_life_table(table)
     assert table[-1] == 0.5

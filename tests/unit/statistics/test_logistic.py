@@ -35,11 +35,11 @@ def test_one_curve_per_row(rows):
     ],
     ids=["empty", "all", "none", "separated", "touching"],
 )
-def test_no_maximum_no_curve(counts, successes):
+def test_no_maximum_gives_nan(counts, successes):
     assert np.isnan(fit_one(counts, successes)).all()
 
 
-def test_one_value_of_the_regressor_has_a_level_and_no_slope():
+def test_one_value_of_the_regressor_has_slope_0():
     assert fit_one([0, 8, 0, 0, 0, 0], [0, 2, 0, 0, 0, 0]) == (pytest.approx(np.log(2 / 6)), 0.0)
 
 
@@ -90,7 +90,7 @@ def test_a_maximum_far_away_is_found(overlap):
     np.testing.assert_allclose([residual.sum(), residual @ X], 0.0, atol=1e-8)
 
 
-def test_a_maximum_that_full_newton_steps_run_away_from_is_found():
+def test_a_maximum_at_which_full_newton_steps_diverge_is_found():
     x = np.array([1.34, 2.633, 2.671, 7.545, 71.68, 314.56])
     counts, successes = np.array([4, 178, 17, 7664, 2, 3242]), np.array([2, 89, 0, 77, 0, 0])
     intercept, slope = fit_one(counts, successes, x)
@@ -100,8 +100,8 @@ def test_a_maximum_that_full_newton_steps_run_away_from_is_found():
 
 def test_values_without_weight_do_not_matter():
     counts, successes = [0, 5, 4, 0, 6, 0], [0, 1, 2, 0, 5, 0]
-    kept = np.array([1, 2, 4])
-    expected = fit_one(np.take(counts, kept), np.take(successes, kept), X[kept])
+    used = np.array([1, 2, 4])
+    expected = fit_one(np.take(counts, used), np.take(successes, used), X[used])
     assert fit_one(counts, successes) == pytest.approx(expected, rel=1e-12)
 
 

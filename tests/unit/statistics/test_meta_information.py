@@ -73,7 +73,7 @@ def test_weights_are_repetitions(rng, options, bins):
         ([1, 0], [0.5, 0.6], {"weights": [1, -1]}, "non-negative"),
     ],
 )
-def test_rejects(correct, confidence, options, message):
+def test_invalid_arguments_raise(correct, confidence, options, message):
     with pytest.raises(ValueError, match=message):
         meta_information(correct, confidence, **options)
 
@@ -92,18 +92,18 @@ def test_the_test_needs_a_permutation():
         ([0, 0, 0], [0.1, 0.5, 0.9], Reason.ONE_CLASS),
     ],
 )
-def test_what_has_no_information_is_named(correct, confidence, reason, options):
+def test_missing_information_has_a_reason(correct, confidence, reason, options):
     assert meta_information(correct, confidence, **options).reason is reason
     result = meta_information_test(correct, confidence, n_permutations=9)
     assert {getattr(result, name).reason for name in result.__slots__ if name != "n_permutations"} == {reason}
 
 
-def test_at_chance_there_is_no_ideal_observer_to_compare_with():
+def test_chance_accuracy_has_no_ideal_observer():
     assert meta_information([1, 0, 1, 0], [1, 2, 1, 2], unit="ideal").reason is Reason.ZERO_D_PRIME
 
 
 @pytest.mark.parametrize("correction", ["simulation", "none"])
-def test_constant_confidence_tells_nothing(correction):
+def test_constant_confidence_has_no_information(correction):
     assert meta_information([1, 0, 1], [0.5] * 3, correction=correction) == pytest.approx(0.0, abs=1e-12)
     assert meta_information_test([1, 0, 1], [0.5] * 3, n_permutations=99).p_value == 1.0
 
@@ -147,15 +147,15 @@ def test_the_mean_of_x_log_x_under_a_binomial(n):
     )
 
 
-def test_a_mean_of_x_log_x_takes_no_memory_for_what_was_not_drawn():
-    """The true values of a simulated subject are those of a billion trials: a table of as many does not fit."""
+def test_a_mean_of_x_log_x_needs_little_memory():
+    """The true values of a simulated subject are computed from a billion trials: a table would be too large."""
     n, means = 10**11, np.array([1.0, 30.0, 300.0])
     x = np.arange(1000)
     limit = [stats.poisson.pmf(x, mean) @ xlogy(x, x) for mean in means]
     assert machinery._binomial_mean(means, np.full(3, float(n))) == pytest.approx(limit, rel=1e-2)
 
 
-def test_a_mean_of_x_log_x_does_not_depend_on_what_was_asked_before():
+def test_a_mean_of_x_log_x_does_not_depend_on_the_cache():
     n, means = 400, np.array([3.0, 17.0, 30.0, 3.0, 399.0])
     machinery._binomial_sums.cache_clear()
     at_once = machinery._binomial_mean(means, np.full(len(means), n))
@@ -178,7 +178,7 @@ def test_the_mean_of_samples_is_that_of_drawn_samples(rng):
     )
 
 
-def test_correction_takes_most_of_the_bias_off(rng):
+def test_correction_removes_most_of_the_bias(rng):
     proportions = np.array([[0.20, 0.12, 0.05, 0.03], [0.10, 0.13, 0.15, 0.22]])
     truth = machinery.table_information(proportions[np.newaxis])[0]
     tables = rng.multinomial(200, proportions.ravel(), size=4000).reshape(-1, 2, 4).astype(float)
@@ -242,7 +242,7 @@ def test_the_permutation_test_agrees_with_shuffled_trials(rng):
 
 
 def test_the_permutation_test_keeps_its_size(rng):
-    """With confidence that tells nothing, p-values below .1 are one in ten; never one is 0."""
+    """With uninformative confidence, one p-value in ten is below .1, and none is 0."""
     p_values = [
         meta_information_test(
             rng.integers(0, 2, 60), rng.integers(0, 4, 60), n_permutations=199, seed=rng
@@ -273,17 +273,17 @@ def test_questions_asked_once_change_nothing_and_the_same_replies_again_prove_no
     assert three_times.p_value == pytest.approx(once, abs=4 * np.sqrt(once * (1 - once) / 2000))
 
 
-def test_the_permutation_test_keeps_its_size_where_questions_are_asked_several_times(rng):
-    asked = np.repeat(np.arange(60), rng.integers(1, 5, 60))
+def test_the_permutation_test_keeps_its_size_with_repeated_questions(rng):
+    questions = np.repeat(np.arange(60), rng.integers(1, 5, 60))
     p_values = []
     for seed in range(300):
         right, evidence = rng.integers(0, 2, 60), rng.normal(size=60)
-        again = rng.random(len(asked)) < 0.1
+        again = rng.random(len(questions)) < 0.1
         p_values.append(
             meta_information_test(
-                (right[asked] ^ again).astype(float),
-                evidence[asked] + rng.normal(0.0, 0.2, len(asked)),
-                questions=asked,
+                (right[questions] ^ again).astype(float),
+                evidence[questions] + rng.normal(0.0, 0.2, len(questions)),
+                questions=questions,
                 n_permutations=99,
                 seed=seed,
             ).p_value
@@ -354,8 +354,8 @@ def test_weights_beyond_any_table_are_no_larger_work():
 
 @pytest.mark.parametrize("correction", ["simulation", "none"])
 @pytest.mark.parametrize("n", [20, 40, 200])
-def test_no_more_is_told_than_there_is_to_know(n, correction):
-    """Right and wrong answers wholly apart: bits that are corrected exceed their entropy, which is not."""
+def test_corrected_information_is_at_most_the_entropy(n, correction):
+    """With complete separation, the corrected information in bits exceeds the entropy, which is not corrected."""
     correct = np.repeat([0.0, 1.0], n // 2)
     assert meta_information(correct, correct, correction=correction) <= 1.0
     assert meta_information(correct, correct, correction="simulation") == 1.0

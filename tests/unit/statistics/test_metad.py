@@ -33,18 +33,18 @@ def rng():
 
 
 def log_likelihood(parameters, s1, s2, place, s, phi=ndtr, log=np.log):
-    """The model written anew: ratings given response and stimulus, criterion at place x meta-d'.
+    """Independent implementation of the model: ratings given response and stimulus, criterion at place * meta-d'.
 
     ``parameters`` holds meta-d' and the 2K - 2 type-2 criteria from the lowest to the highest, both in standard
     deviations of S1 and measured from the midpoint of the means.
     """
     meta_d, *criteria = parameters
     k = len(s1) // 2
-    own = place * meta_d
+    middle = place * meta_d
     total = 0
     for counts, mean, sd in ((s1, -meta_d / 2, 1), (s2, meta_d / 2, 1 / s)):
-        below = [phi((c - mean) / sd) for c in [*criteria[: k - 1], own]]
-        above = [phi((mean - c) / sd) for c in [own, *criteria[k - 1 :]]]
+        below = [phi((c - mean) / sd) for c in [*criteria[: k - 1], middle]]
+        above = [phi((mean - c) / sd) for c in [middle, *criteria[k - 1 :]]]
         said_s1 = [b - a for a, b in zip([0, *below], below, strict=False)]
         said_s2 = [a - b for a, b in zip(above, [*above[1:], 0], strict=True)]
         shares = [p / below[-1] for p in said_s1] + [p / above[0] for p in said_s2]
@@ -69,7 +69,7 @@ def test_a_batch_fits_each_of_its_tables(rng, monkeypatch, chunk):
         assert (batch.converged[i], batch.unstable[i]) == (one.converged, one.unstable)
 
 
-def test_each_table_of_a_batch_may_have_a_ratio_of_standard_deviations_of_its_own(rng):
+def test_tables_of_a_batch_may_differ_in_the_ratio_of_standard_deviations(rng):
     s1, s2 = simulate_tables(rng, 300, meta_d_proportions(1.5, 1.1, criterion=0.2, s=0.7), 5)
     ratios = np.array([0.5, 0.8, 1.0, 1.3, 2.0])
     batch = fit_meta_d(s1, s2, s=ratios)
@@ -105,7 +105,7 @@ def test_an_empty_batch_is_a_batch():
         ([1, 2, 3, 4], [1, 2, 3, 4], {"compat": "matlab"}, "compat"),
     ],
 )
-def test_rejects_what_is_no_table_or_no_option(s1, s2, options, message):
+def test_invalid_tables_and_options_raise(s1, s2, options, message):
     with pytest.raises(ValueError, match=message):
         fit_meta_d(s1, s2, **options)
 
@@ -123,7 +123,7 @@ def test_rejects_what_is_no_table_or_no_option(s1, s2, options, message):
         ([3, 1, 2, 0], [3, 1, 2, 0], {}, Reason.ZERO_D_PRIME),
     ],
 )
-def test_what_has_no_meta_d_is_named(s1, s2, options, reason):
+def test_missing_meta_d_has_a_reason(s1, s2, options, reason):
     fit = fit_meta_d(s1, s2, **options)
     assert fit.meta_d.reason is reason
     assert fit.m_ratio.reason is reason
@@ -132,7 +132,7 @@ def test_what_has_no_meta_d_is_named(s1, s2, options, reason):
     assert fit.unstable
 
 
-def test_at_zero_d_prime_there_is_meta_d_but_no_ratio():
+def test_zero_d_prime_has_meta_d_but_no_ratio():
     """metadpy divides by zero here."""
     for table in (([10, 10, 10, 10], [10, 10, 10, 10]), ([2, 5, 5, 2], [5, 2, 2, 5])):
         fit = fit_meta_d(*table)
@@ -156,7 +156,7 @@ def test_any_counts_give_a_number_or_a_reason(table, options):
         assert (np.diff(finite) >= -1e-12).all()
 
 
-def test_ratings_that_nobody_gave_change_nothing_but_their_criteria():
+def test_empty_ratings_change_nothing_but_their_criteria():
     full = fit_meta_d([40, 30, 20, 10], [10, 20, 30, 40], padding="none")
     holes = fit_meta_d([40, 0, 30, 20, 10, 0], [10, 0, 20, 30, 40, 0], padding="none")
     assert holes.meta_d == pytest.approx(full.meta_d, rel=1e-10)
@@ -189,7 +189,7 @@ def test_matches_the_reference(s1, s2, padding, d_prime, meta_d, value):
 @pytest.mark.parametrize("s", [1.0, 0.7])
 @pytest.mark.parametrize(("s1", "s2", "padding"), [row[:3] for row in REFERENCE[1:4]])
 def test_the_gradient_vanishes_to_twenty_digits(s1, s2, padding, s):
-    """In 40-digit arithmetic, on a likelihood written anew."""
+    """The oracle is an independent likelihood in 40-digit arithmetic."""
     with mpmath.workdps(40):
         amount = mpmath.mpf(1) / len(s1) if padding == "1/2K" else 0
         counts = [[n + amount for n in row] for row in (s1, s2)]
@@ -216,7 +216,7 @@ def test_the_gradient_vanishes_to_twenty_digits(s1, s2, padding, s):
     [(1.4, 1.0, 0.2, (0.5,), 1.0), (1.0, 1.3, -0.3, (0.5, 1.0), 0.6), (1.4, 1.0, 0.2, (0.5,), 1.6)],
 )
 def test_no_other_parameters_are_more_likely(rng, d, meta_d, criterion, cuts, s):
-    """An optimiser without derivatives, from two starts, does not get higher."""
+    """A derivative-free optimizer from two starts finds no higher likelihood."""
     proportions = meta_d_proportions(d, meta_d, criterion=criterion, cuts=cuts, s=s)
     s1, s2 = (rng.multinomial(200, p) + 1 / len(p) for p in proportions)
     fit = fit_meta_d(s1, s2, padding="none", s=s)
@@ -229,7 +229,7 @@ def test_no_other_parameters_are_more_likely(rng, d, meta_d, criterion, cuts, s)
         criteria = [*(place * meta_d - np.cumsum(lower))[::-1], *(place * meta_d + np.cumsum(upper))]
         return -log_likelihood([meta_d, *criteria], s1, s2, place, s)
 
-    found = [
+    fits = [
         optimize.minimize(
             negative,
             [start, *np.full(2 * len(cuts), -0.5)],
@@ -238,13 +238,13 @@ def test_no_other_parameters_are_more_likely(rng, d, meta_d, criterion, cuts, s)
         )
         for start in (-1.0, 1.0)
     ]
-    best = min(found, key=lambda result: result.fun)
+    best = min(fits, key=lambda result: result.fun)
     assert fit.log_likelihood == pytest.approx(-best.fun, abs=1e-7)
     assert fit.meta_d / unit == pytest.approx(best.x[0], abs=1e-4)
 
 
-def test_both_signs_are_searched_where_both_means_lie_beyond_the_criterion():
-    """From d' the climb ends on the lower of two maxima; a dense scan over meta-d' finds the other."""
+def test_both_signs_are_searched_if_both_means_are_beyond_the_criterion():
+    """The iteration from d' ends at the lower of two maxima; a dense scan over meta-d' finds the other."""
     s1, s2 = np.array([28.25, 3.25, 30.25, 39.25]), np.array([5.25, 41.25, 49.25, 5.25])
     fit = fit_meta_d(s1, s2, padding="none")
     place = fit.criterion / fit.d_prime
@@ -297,7 +297,7 @@ def test_expected_counts_give_meta_d_back(s, response, relative):
     assert fit.m_ratio == pytest.approx(0.8 / 1.2, abs=1e-9)
 
 
-def test_the_reference_code_puts_the_criterion_elsewhere():
+def test_the_reference_code_has_another_criterion():
     """Its ideal observer with unequal variances has no ratio of one; for equal variances nothing changes."""
     for s, same in ((1.0, True), (0.6, False), (1.5, False)):
         table = [1000 * p for p in meta_d_proportions(1.5, 1.5, criterion=0.4, s=s)]
@@ -344,7 +344,7 @@ def test_exchanging_stimuli_and_responses_changes_nothing(s1, s2):
 
 
 @given(*[arrays(np.float64, 6, elements=st.integers(1, 60).map(float))] * 2, st.floats(0.5, 20))
-def test_more_of_the_same_keeps_estimates_and_shrinks_errors(s1, s2, factor):
+def test_multiplied_counts_keep_estimates_and_shrink_errors(s1, s2, factor):
     one, many = fit_meta_d(s1, s2, padding="none"), fit_meta_d(factor * s1, factor * s2, padding="none")
     assume(abs(one.d_prime) > 0.05)  # at d' = 0 there is no relative criterion: near it, the maximum is flat
     assert one.meta_d == pytest.approx(many.meta_d, abs=1e-7, nan_ok=True)
@@ -368,7 +368,7 @@ def test_a_small_or_uncertain_d_prime_is_flagged():
     assert fit_meta_d([10, 20, 50, 100], [100, 50, 20, 10]).unstable  # d' < 0
 
 
-def test_fieller_agrees_with_the_delta_method_where_d_prime_is_precise():
+def test_fieller_agrees_with_the_delta_method_for_a_precise_d_prime():
     fit = fit_meta_d([10_000, 5000, 2000, 1000], [1000, 2000, 5000, 10_000])
     interval = fit.fieller_interval()
     assert interval.kind == "bounded"
@@ -378,7 +378,7 @@ def test_fieller_agrees_with_the_delta_method_where_d_prime_is_precise():
 
 
 def test_fieller_has_the_stated_coverage(rng):
-    """With a denominator of 1.5 standard errors, where the delta method has no right to its level."""
+    """The denominator is 1.5 standard errors, for which the delta method is not valid."""
     covariance = np.array([[0.09, 0.05], [0.05, 0.16]])
     true = np.array([0.5, 0.6])
     covered = 0

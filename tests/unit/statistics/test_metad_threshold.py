@@ -70,7 +70,7 @@ def test_weights_give_a_value_per_row(rng):
         ([[1, 1], [1, 1]], {"padding": "much"}, "padding"),
     ],
 )
-def test_rejects_what_is_no_table_or_no_option(table, options, message):
+def test_invalid_tables_and_options_raise(table, options, message):
     with pytest.raises(ValueError, match=message):
         fit_meta_d_threshold(table, **options)
 
@@ -85,7 +85,7 @@ def test_rejects_what_is_no_table_or_no_option(table, options, message):
         ([[1]], [[0.5]]),
     ],
 )
-def test_rejects_what_are_no_trials(correct, confidence):
+def test_invalid_trials_raise(correct, confidence):
     with pytest.raises(ValueError, match=r"correct|confidence|lengths"):
         meta_d_threshold(correct, confidence)
 
@@ -102,7 +102,7 @@ def test_rejects_what_are_no_trials(correct, confidence):
         ([[5, 5], [0, 9]], "none", Reason.NOT_IDENTIFIED),
     ],
 )
-def test_what_has_no_meta_d_is_named(table, padding, reason):
+def test_missing_meta_d_has_a_reason(table, padding, reason):
     result = fit_meta_d_threshold(table, padding=padding)
     assert result.meta_d.reason is reason
     assert result.m_ratio.reason is reason
@@ -114,7 +114,7 @@ def test_no_trials_and_one_trial():
     assert meta_d_threshold([1], [1.0]).reason is Reason.ONE_CLASS
 
 
-def test_at_chance_there_is_meta_d_but_no_ratio():
+def test_chance_accuracy_has_meta_d_but_no_ratio():
     result = fit_meta_d_threshold([[30, 20], [10, 40]])
     assert result.meta_d > 1
     assert result.m_ratio.reason is Reason.ZERO_D_PRIME
@@ -151,7 +151,7 @@ def test_matches_the_reference(hit_rate, false_alarm_rate, meta_d):
     [(0.9, 0.5), (0.999999, 1e-6), (1e-6, 1e-9), (0.51, 0.5), (0.02, 0.9), (1 - 1e-9, 0.9999)],
 )
 def test_the_root_is_a_root_to_thirty_digits(hit_rate, false_alarm_rate):
-    found = fit_meta_d_threshold(from_rates(hit_rate, false_alarm_rate), padding="none").meta_d
+    fitted = fit_meta_d_threshold(from_rates(hit_rate, false_alarm_rate), padding="none").meta_d
     with mpmath.workdps(30):
 
         def z(p):
@@ -160,8 +160,8 @@ def test_the_root_is_a_root_to_thirty_digits(hit_rate, false_alarm_rate):
         def equation(m):
             return z(hit_rate * mpmath.ncdf(m / 2)) - z(false_alarm_rate * mpmath.ncdf(-m / 2)) - m
 
-        exact = mpmath.findroot(equation, float(found))
-        assert found == pytest.approx(float(exact), rel=1e-9)
+        exact = mpmath.findroot(equation, float(fitted))
+        assert fitted == pytest.approx(float(exact), rel=1e-9)
 
 
 @pytest.mark.parametrize("m", [-1.5, 0.05, 0.5, 1.0, 2.0, 4.0, 6.0])
@@ -195,14 +195,14 @@ def test_both_conventions_add_a_half_to_each_cell():
 @pytest.mark.parametrize(
     ("threshold", "n", "ratio"), [(0.9, 100, 0.99), (0.9, 200, 1.0), (0.95, 100, 0.79), (0.95, 200, 0.9)]
 )
-def test_the_half_added_takes_from_an_ideal_observer_what_the_guide_says(threshold, n, ratio):
+def test_padding_decreases_the_ratio_of_an_ideal_observer(threshold, n, ratio):
     rng, d_prime = np.random.default_rng(5), 1.5
     toward_truth = rng.normal(d_prime / 2, 1.0, (2_000, n))
     sure = 1.0 / (1.0 + np.exp(-d_prime * np.abs(toward_truth))) > threshold
     cells = 2 * (toward_truth > 0) + sure
     tables = np.stack([(cells == cell).sum(axis=1) for cell in range(4)], axis=1).reshape(-1, 2, 2)
-    found = fit_meta_d_threshold(tables.astype(float), padding="hautus").m_ratio
-    assert np.nanmean(found) == pytest.approx(ratio, abs=0.04)
+    fitted = fit_meta_d_threshold(tables.astype(float), padding="hautus").m_ratio
+    assert np.nanmean(fitted) == pytest.approx(ratio, abs=0.04)
 
 
 def test_confidence_is_high_strictly_above_the_threshold():
@@ -211,7 +211,7 @@ def test_confidence_is_high_strictly_above_the_threshold():
 
 
 @pytest.mark.parametrize("measure", [meta_d_threshold, m_ratio_threshold])
-def test_resamples_are_fitted_as_their_tables_are_and_belong_to_the_caller(rng, measure):
+def test_resamples_are_fitted_like_their_tables_and_can_be_changed(rng, measure):
     correct, confidence = rng.integers(0, 2, 60), rng.random(60)
     weights = rng.multinomial(60, np.full(60, 1 / 60), size=20).astype(float)
     fit = fit_meta_d_threshold(threshold_table(correct, confidence, 0.5, weights=weights))
@@ -290,13 +290,13 @@ def test_influence_of_a_trial_is_its_derivative(quantity, padding, table):
         ([[30, 0], [70, 0]], Reason.CONSTANT),
     ],
 )
-def test_differences_are_withheld_by_what_is_expected(table, reason):
+def test_differences_are_withheld_by_the_expected_count(table, reason):
     counts = np.array(table, dtype=float).ravel()
     correct, confidence = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.5, 0.95, 0.5, 0.95])
     assert threshold_incomparable(correct, confidence, weights=counts) is reason
 
 
-def test_a_cell_is_expected_of_an_ideal_observer():
+def test_the_expected_count_is_that_of_an_ideal_observer():
     """Of 500 answers at d' = 2, as many as pass a criterion: the counts are those of two normal distributions."""
     for criterion, empty in ((2.2, True), (1.5, False)):
         sure_and_wrong = 500 * norm.sf(criterion + 1.0)

@@ -65,12 +65,12 @@ def test_weights_of_ratings_are_repetitions(rng, statistic, edges):
         (([1, 0], [0.5, 0.6], [1, 0]), {"s": -1}, "positive"),
     ],
 )
-def test_rejects_what_are_no_trials_or_no_option(trials, options, message):
+def test_invalid_trials_and_options_raise(trials, options, message):
     with pytest.raises(ValueError, match=message):
         meta_d_2afc(*trials, **options)
 
 
-def test_degenerate_trials_are_named():
+def test_degenerate_trials_have_a_reason():
     assert meta_d_2afc([], [], []).reason is Reason.EMPTY
     assert meta_d_2afc([1, 0], [0.5, 0.6], [1, 1]).reason is Reason.ONE_CLASS
     assert meta_d_ratings([], []).reason is Reason.EMPTY
@@ -89,7 +89,7 @@ def test_the_response_follows_from_stimulus_and_correctness():
     assert np.array_equal(built, [[0, 1, 1, 0], [1, 0, 0, 2]])
 
 
-def test_they_are_the_fits_of_their_tables(rng):
+def test_results_are_the_fits_of_the_tables(rng):
     trials = two_choice_trials(rng, 500, noise=0.5)
     fit = fit_meta_d(*two_choice_table(*trials, n_ratings=3), s=1.2, padding="hautus", response="S2")
     options = {"n_ratings": 3, "s": 1.2, "padding": "hautus", "response": "S2"}
@@ -99,12 +99,12 @@ def test_they_are_the_fits_of_their_tables(rng):
     assert (meta_d_ratings(*trials[:2]), m_ratio_ratings(*trials[:2])) == (fit.meta_d, fit.m_ratio)
 
 
-def test_two_alternatives_tell_good_metacognition_from_bad(rng):
+def test_two_alternatives_distinguish_good_metacognition_from_bad(rng):
     assert m_ratio_2afc(*two_choice_trials(rng, 40_000)) == pytest.approx(1.0, abs=0.05)
     assert m_ratio_2afc(*two_choice_trials(rng, 40_000, noise=1.0)) < 0.75
 
 
-def test_ratings_cannot_tell_good_metacognition_from_bad(rng):
+def test_ratings_do_not_distinguish_good_metacognition_from_bad(rng):
     """The warning of the docstring: confidence of any quality gives a ratio near 1."""
     for quality in (0.5, 1.0, 2.0):
         correct = rng.integers(0, 2, 100_000)
@@ -135,8 +135,8 @@ def test_the_order_of_trials_does_not_matter(rng):
 @pytest.mark.slow
 def test_many_trials(rng):
     correct, confidence, stimulus = two_choice_trials(rng, 100_000)
-    found = fit_meta_d(*two_choice_table(correct, confidence, stimulus))
-    assert found.m_ratio == pytest.approx(1.0, abs=0.03)
-    assert found.m_ratio_se < 0.0175
+    result = fit_meta_d(*two_choice_table(correct, confidence, stimulus))
+    assert result.m_ratio == pytest.approx(1.0, abs=0.03)
+    assert result.m_ratio_se < 0.0175
     probability = ndtr(confidence)
     assert m_ratio_ratings(correct, probability) > 0

@@ -32,7 +32,7 @@ def discretized_normal(center, spread, half_width=30):
 
 
 @pytest.mark.parametrize("bad", [[0.5, -0.1], [0.5, np.nan], [0.5, np.inf], [0.0, 0.0], 0.5])
-def test_what_is_no_distribution_raises(bad):
+def test_invalid_distributions_raise(bad):
     for call in (
         lambda: tempered(bad, 1.0),
         lambda: smallest_set([1, 2], bad, 0.9),
@@ -66,7 +66,7 @@ def test_shapes_that_do_not_match_raise():
 
 
 @pytest.mark.parametrize("values", [[1, np.nan], [1, np.inf]])
-def test_values_that_are_no_numbers_raise(values):
+def test_values_that_are_not_finite_raise(values):
     with pytest.raises(ValueError, match="finite"):
         smallest_set(values, [0.5, 0.5], 0.9)
 
@@ -87,14 +87,14 @@ def test_nothing_to_search_raises():
 # Degenerate samples
 
 
-def test_no_questions_no_temperature():
+def test_no_questions_give_no_temperature():
     fit = fit_temperature([], np.empty((0, 3)), np.empty((0, 3)), [0.9])
     assert fit.temperature.reason is Reason.EMPTY
 
 
 def test_a_certain_model_has_a_set_of_one():
-    found = smallest_set([7, 8], [1.0, 0.0], 0.998)
-    assert (found.lower, found.upper, found.members.sum()) == (7, 7, 1)
+    result = smallest_set([7, 8], [1.0, 0.0], 0.998)
+    assert (result.lower, result.upper, result.members.sum()) == (7, 7, 1)
 
 
 # Correctness: sets
@@ -105,21 +105,21 @@ def test_no_smaller_set_has_the_mass(weights, mass):
     weights = np.array(weights, dtype=float)
     assume(weights.sum() > 0)
     p = weights / weights.sum()
-    found = smallest_set(np.arange(len(p)), p, mass)
-    size = found.members.sum()
-    assert found.mass == pytest.approx(p[found.members].sum())
-    assert found.mass >= mass - 1e-12
+    result = smallest_set(np.arange(len(p)), p, mass)
+    size = result.members.sum()
+    assert result.mass == pytest.approx(p[result.members].sum())
+    assert result.mass >= mass - 1e-12
     smaller = [sum(p[list(s)]) for s in itertools.combinations(range(len(p)), int(size) - 1)]
     assert max(smaller, default=0.0) < mass
-    members = np.flatnonzero(found.members)
-    assert (found.lower, found.upper) == (members[0], members[-1])
+    members = np.flatnonzero(result.members)
+    assert (result.lower, result.upper) == (members[0], members[-1])
 
 
 def test_ties_go_to_the_smaller_value_wherever_it_stands():
     for order in itertools.permutations(range(4)):
         values = np.array([2, 5, 3, 9])[list(order)]
-        found = smallest_set(values, np.full(4, 0.25), 0.5)
-        assert sorted(values[found.members]) == [2, 3]
+        result = smallest_set(values, np.full(4, 0.25), 0.5)
+        assert sorted(values[result.members]) == [2, 3]
 
 
 def test_mass_reached_exactly_is_enough_whatever_rounding_says():
@@ -128,18 +128,18 @@ def test_mass_reached_exactly_is_enough_whatever_rounding_says():
 
 
 def test_unlikely_gaps_are_spanned_and_padding_is_not():
-    found = smallest_set([[3, 10, 5, 99]], [[0.5, 0.45, 0.05, 0.0]], 0.9)
-    assert (found.lower[0], found.upper[0]) == (3, 10)
+    result = smallest_set([[3, 10, 5, 99]], [[0.5, 0.45, 0.05, 0.0]], 0.9)
+    assert (result.lower[0], result.upper[0]) == (3, 10)
     assert smallest_set([[3, 10, 5, 99]], [[0.5, 0.45, 0.05, 0.0]], 0.998).upper[0] == 10
 
 
 def test_distributions_are_handled_one_by_one():
     rng = np.random.default_rng(0)
     values, p = np.sort(rng.normal(size=(4, 3, 6)), axis=-1), rng.random((4, 3, 6))
-    found = smallest_set(values, p, 0.8)
+    result = smallest_set(values, p, 0.8)
     one = smallest_set(values[2, 1], p[2, 1], 0.8)
-    np.testing.assert_array_equal(found.members[2, 1], one.members)
-    assert (found.lower[2, 1], found.upper[2, 1], found.mass[2, 1]) == (one.lower, one.upper, one.mass)
+    np.testing.assert_array_equal(result.members[2, 1], one.members)
+    assert (result.lower[2, 1], result.upper[2, 1], result.mass[2, 1]) == (one.lower, one.upper, one.mass)
 
 
 # Correctness: temperature
@@ -184,7 +184,7 @@ def test_score_on_the_grid_is_the_winkler_score_of_the_spans():
     assert fit.temperature == fit.temperatures[np.argmin(fit.scores)]
 
 
-def test_of_equally_good_temperatures_the_one_nearest_to_one_is_taken():
+def test_ties_go_to_the_temperature_nearest_to_one():
     fit = fit_temperature([3.0], [[3.0, 4.0]], [[1.0, 0.0]], [0.9])
     assert np.ptp(fit.scores) == 0.0
     assert fit.temperature == pytest.approx(1.0)
@@ -225,7 +225,7 @@ def test_pooling_never_raises_the_index(weights):
     assert (pooled <= tunnel_index(direct, weights) + 1e-12).all()
 
 
-def test_counted_answers_are_shares():
+def test_counted_answers_are_relative_frequencies():
     samples = np.random.default_rng(6).integers(-3, 4, (5, 30))
     values, shares = empirical_distribution(samples)
     for row in range(5):

@@ -1,4 +1,4 @@
-"""Where the public names of the statistics are, and what their import costs."""
+"""The public names of the statistics, and the cost of importing them."""
 
 import ast
 import subprocess

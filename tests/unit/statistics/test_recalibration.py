@@ -47,7 +47,7 @@ def test_clip_outside_its_domain_raises(statistic, clip):
         ([0, 0, 1, 1], [0.2, 0.6, 0.6, 0.9], Reason.NOT_IDENTIFIED),  # only a tie holds both
     ],
 )
-def test_a_slope_that_does_not_exist_says_why(correct, confidence, reason):
+def test_missing_slopes_have_a_reason(correct, confidence, reason):
     line = logistic_recalibration(correct, confidence)
     assert np.isnan(line.slope)
     assert np.isnan(line.intercept)

@@ -131,7 +131,7 @@ def test_questions_asked_ten_times_have_the_intervals_of_questions_asked_once(bi
         np.testing.assert_allclose(getattr(again, name), getattr(once, name), rtol=1e-9)
 
 
-def test_the_worth_of_unequal_questions_gives_the_mean_its_true_variance():
+def test_the_effective_number_of_trials_gives_the_true_variance_of_the_mean():
     rng, sizes, accuracy = np.random.default_rng(2), np.array([12, 5, 2, 1, 1, 1]), 0.7
     questions = np.repeat(np.arange(len(sizes)), sizes)
     drawn = rng.random((40_000, len(sizes))) < accuracy

@@ -29,7 +29,7 @@ def test_slope_needs_two_penalties():
         ([0, 1, 0, 1], [0.2, 0.2, 0.9, 0.9], Reason.NOT_IDENTIFIED),  # decides without a look at confidence
     ],
 )
-def test_decisions_without_a_threshold_say_why(answered, confidence, reason):
+def test_missing_thresholds_have_a_reason(answered, confidence, reason):
     assert implied_threshold(answered, confidence).reason is reason
 
 
@@ -97,16 +97,16 @@ def test_middle_of_the_gap_is_the_limit_of_ridge_regression():
 @pytest.mark.parametrize("penalty", [0.5, 2.0, 10.0])
 def test_optimal_policy_implies_the_optimal_threshold(penalty):
     confidence = np.linspace(0.0, 1.0, 1001)
-    found = implied_threshold(optimal_decision(confidence, penalty), confidence)
-    assert found == pytest.approx(optimal_threshold(penalty), abs=0.001)
+    result = implied_threshold(optimal_decision(confidence, penalty), confidence)
+    assert result == pytest.approx(optimal_threshold(penalty), abs=0.001)
 
 
 def test_threshold_is_recovered_from_noisy_decisions():
     rng = np.random.default_rng(8)
     confidence = rng.random((200, 400))
     answered = rng.random((200, 400)) < 1 / (1 + np.exp(-10 * (confidence - 0.7)))
-    found = [implied_threshold(a, c) for a, c in zip(answered, confidence, strict=True)]
-    assert np.mean(found) == pytest.approx(0.7, abs=4 * np.std(found) / np.sqrt(200))
+    result = [implied_threshold(a, c) for a, c in zip(answered, confidence, strict=True)]
+    assert np.mean(result) == pytest.approx(0.7, abs=4 * np.std(result) / np.sqrt(200))
 
 
 # Properties

@@ -6,8 +6,8 @@ from confidence_tasks.statistics.core import decreasing_root
 
 def test_each_row_has_its_own_root():
     targets = np.array([0.0, 0.1, 1.0, 7.0, 8.0])
-    found = decreasing_root(lambda x: targets - x**3, np.zeros(5), np.full(5, 2.0))
-    np.testing.assert_allclose(found, np.cbrt(targets), atol=1e-12)
+    result = decreasing_root(lambda x: targets - x**3, np.zeros(5), np.full(5, 2.0))
+    np.testing.assert_allclose(result, np.cbrt(targets), atol=1e-12)
 
 
 def test_no_rows_have_no_roots():
@@ -27,6 +27,6 @@ def test_a_function_flat_at_one_end_takes_few_steps(function, root):
         calls.append(x)
         return function(x)
 
-    (found,) = decreasing_root(counted, np.zeros(1), np.ones(1))
-    assert abs(found - root) < 1e-9
+    (result,) = decreasing_root(counted, np.zeros(1), np.ones(1))
+    assert abs(result - root) < 1e-9
     assert len(calls) < 25

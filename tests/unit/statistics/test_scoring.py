@@ -72,8 +72,8 @@ def test_a_certainty_that_fails_costs_everything_and_one_that_holds_nothing():
 
 def test_a_failed_certainty_that_is_not_drawn_costs_nothing():
     weights = [[0, 1, 0], [1, 1, 0], [0, 1, 2]]
-    found = log_loss([0, 1, 1], [1.0, 0.5, 1.0], weights=weights)
-    np.testing.assert_allclose(found, [np.log(2), np.inf, np.log(2) / 3])
+    result = log_loss([0, 1, 1], [1.0, 0.5, 1.0], weights=weights)
+    np.testing.assert_allclose(result, [np.log(2), np.inf, np.log(2) / 3])
 
 
 @pytest.mark.parametrize("score", [brier, log_loss])
@@ -121,24 +121,24 @@ def test_murphy_parts_over_bins_match_their_definitions(binning):
 def test_corp_parts_are_those_of_isotonic_regression(values):
     correct, confidence = simulated(400, seed=2, values=values)
     weights = np.random.default_rng(3).multinomial(400, np.full(400, 1 / 400), size=40).astype(float)
-    found = corp_decomposition(correct, confidence, weights=weights)
+    result = corp_decomposition(correct, confidence, weights=weights)
     for i, row in enumerate(weights):
         isotonic = IsotonicRegression(out_of_bounds="clip").fit(confidence, correct, sample_weight=row)
         fitted = isotonic.predict(confidence)
         recalibrated = np.average((fitted - correct) ** 2, weights=row)
         constant = np.average((np.average(correct, weights=row) - correct) ** 2, weights=row)
         score = np.average((confidence - correct) ** 2, weights=row)
-        assert found.miscalibration[i] == pytest.approx(score - recalibrated, abs=1e-12)
-        assert found.discrimination[i] == pytest.approx(constant - recalibrated, abs=1e-12)
-        assert found.uncertainty[i] == pytest.approx(constant, abs=1e-12)
+        assert result.miscalibration[i] == pytest.approx(score - recalibrated, abs=1e-12)
+        assert result.discrimination[i] == pytest.approx(constant - recalibrated, abs=1e-12)
+        assert result.uncertainty[i] == pytest.approx(constant, abs=1e-12)
 
 
 def test_corp_stays_exact_over_thousands_of_resamples():
     correct, confidence = simulated(50, seed=4)
     weights = np.random.default_rng(5).multinomial(50, np.full(50, 1 / 50), size=20_000).astype(float)
-    found = corp_decomposition(correct, confidence, weights=weights).miscalibration
+    result = corp_decomposition(correct, confidence, weights=weights).miscalibration
     np.testing.assert_allclose(
-        found[-3:], corp_decomposition(correct, confidence, weights=weights[-3:]).miscalibration, atol=1e-12
+        result[-3:], corp_decomposition(correct, confidence, weights=weights[-3:]).miscalibration, atol=1e-12
     )
 
 
@@ -156,8 +156,8 @@ def test_spiegelhalter_z_is_the_standardised_brier_score():
 def test_spiegelhalter_z_is_standard_normal_under_calibration():
     rng = np.random.default_rng(6)
     confidence = rng.beta(3, 1, 400)
-    found = [spiegelhalter_z(outcome, confidence) for outcome in (rng.random((1000, 400)) < confidence)]
-    assert stats.kstest(found, "norm").pvalue > 0.01
+    result = [spiegelhalter_z(outcome, confidence) for outcome in (rng.random((1000, 400)) < confidence)]
+    assert stats.kstest(result, "norm").pvalue > 0.01
 
 
 # Properties

@@ -39,7 +39,7 @@ def test_one_table_gives_numbers_and_a_batch_gives_arrays(rng):
         ([0, 0, 0, 0], [1, 2, 3, 4], Reason.ONE_CLASS),
     ],
 )
-def test_missing_trials_are_named(s1, s2, reason):
+def test_missing_trials_have_a_reason(s1, s2, reason):
     for padding in ("1/2K", "none"):
         result = type1(s1, s2, padding=padding)
         assert {getattr(result, name).reason for name in result.__slots__} == {reason}

@@ -90,7 +90,7 @@ def test_one_class_has_a_risk(correct, area):
     assert auarc(correct, [0.1, 0.5, 0.5]) == pytest.approx(area)
 
 
-def test_constant_confidence_tells_nothing():
+def test_constant_confidence_is_uninformative():
     correct, confidence = [1, 1, 0, 1, 0], [0.8] * 5
     assert auroc2(correct, confidence) == 0.5
     assert auarc(correct, confidence) == pytest.approx(0.6)
@@ -118,8 +118,8 @@ def test_accuracy_at_a_whole_number_of_trials_is_the_mean_over_orderings(sample,
 
 
 def test_coverage_within_a_trial_takes_its_part():
-    found = accuracy_at_coverage([1, 0, 1], [0.9, 0.8, 0.1], coverage=0.5)
-    assert found == pytest.approx((1 + 0.5 * 0) / 1.5)
+    result = accuracy_at_coverage([1, 0, 1], [0.9, 0.8, 0.1], coverage=0.5)
+    assert result == pytest.approx((1 + 0.5 * 0) / 1.5)
 
 
 @pytest.mark.parametrize("values", [None, [0.0, 0.5, 0.8, 0.9, 1.0]])
@@ -153,7 +153,7 @@ def test_auroc2_is_the_area_under_its_curve(sample):
     assert auroc2(*sample) == pytest.approx(auc(curve.false_alarm_rate, curve.hit_rate), abs=1e-12)
 
 
-def test_a_perfect_ranking_loses_nothing():
+def test_a_perfect_ranking_has_area_1():
     correct = np.array([1.0] * 30 + [0.0] * 20)
     confidence = np.linspace(1, 0, 50)
     assert auroc2(correct, confidence) == 1.0
@@ -180,7 +180,7 @@ def test_auarc_of_probabilities_is_its_expectation():
 
 
 @pytest.mark.parametrize("share_tied", [0.0, 0.5, 1.0])
-def test_no_statistic_moves_with_the_order_of_rows(share_tied):
+def test_the_order_of_rows_does_not_matter(share_tied):
     rng = np.random.default_rng(8)
     confidence = np.where(rng.random(300) < share_tied, 0.9, rng.random(300))
     correct = (rng.random(300) < 0.6).astype(float)
@@ -246,7 +246,7 @@ def test_influence_on_the_area_adds_up_to_de_long_s_variance():
 
 
 def kept_accuracy(correct, order, rejected):
-    """Mean accuracy of what is kept while the last of an order are rejected one by one, but the last of all."""
+    """Return the mean accuracy of the remaining trials as trials are rejected from the end of an order."""
     n = len(correct)
     return np.mean([np.mean(correct[list(order[:m])]) for m in range(n - rejected + 1, n + 1)])
 
@@ -255,15 +255,15 @@ def kept_accuracy(correct, order, rejected):
 def test_rejection_gains_a_part_of_what_the_best_order_gains(sample, most):
     correct, confidence = sample
     rejected = int(most * len(correct))
-    found = prediction_rejection_ratio(correct, confidence, max_rejection=most)
+    result = prediction_rejection_ratio(correct, confidence, max_rejection=most)
     if rejected < 2 or correct.mean() in (0.0, 1.0):
-        assert np.isnan(found)
+        assert np.isnan(result)
         return
     n = len(correct)
-    own = np.mean([kept_accuracy(correct, order, rejected) for order in orderings(confidence)])
+    area = np.mean([kept_accuracy(correct, order, rejected) for order in orderings(confidence)])
     best = kept_accuracy(correct, sorted(range(n), key=lambda i: -correct[i]), rejected)
-    anyhow = correct.mean()  # over all orders, any number of trials kept is as accurate as all
-    assert found == pytest.approx((own - anyhow) / (best - anyhow))
+    accuracy = correct.mean()  # over all orders, any number of trials kept is as accurate as all
+    assert result == pytest.approx((area - accuracy) / (best - accuracy))
 
 
 def test_rejection_by_a_perfect_and_by_an_inverted_order():
@@ -288,7 +288,7 @@ def test_rejection_takes_weights_as_copies_of_trials():
         assert together == pytest.approx(apart)
 
 
-def test_rejection_says_why_it_is_missing():
+def test_missing_rejection_ratios_have_a_reason():
     assert prediction_rejection_ratio([], []).reason is Reason.EMPTY
     assert prediction_rejection_ratio([1, 1], [0.5, 0.6]).reason is Reason.ONE_CLASS
     assert prediction_rejection_ratio([1, 0], [0.5, 0.6], max_rejection=0.5).reason is Reason.TOO_FEW

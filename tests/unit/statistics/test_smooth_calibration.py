@@ -92,11 +92,11 @@ def test_agrees_with_the_authors_package_to_its_resolution():
 
 def test_a_calibrated_subject_approaches_zero():
     rng = np.random.default_rng(2)
-    found = []
+    result = []
     for n in (100, 10_000, 1_000_000):
         confidence = rng.random(n)
-        found.append(smooth_ece(rng.random(n) < confidence, confidence))
-    assert found[2] < 0.005 < found[1] < 0.02 < found[0]
+        result.append(smooth_ece(rng.random(n) < confidence, confidence))
+    assert result[2] < 0.005 < result[1] < 0.02 < result[0]
 
 
 # Properties
@@ -129,5 +129,5 @@ def test_moves_little_when_confidence_moves_little(sample, which, step):
 
 @given(samples)
 def test_falls_as_the_bandwidth_rises(sample):
-    found = [smooth_ece(*sample, bandwidth=width) for width in (0.01, 0.05, 0.2, 1.0)]
-    assert np.all(np.diff(found) <= 1e-9)
+    result = [smooth_ece(*sample, bandwidth=width) for width in (0.01, 0.05, 0.2, 1.0)]
+    assert np.all(np.diff(result) <= 1e-9)

@@ -1,4 +1,4 @@
-"""What every statistic of (correct, confidence, weights) promises, tested on all of them from one table."""
+"""Common properties of all statistics of (correct, confidence, weights), tested on a table of the statistics."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ VALUES = np.array([0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 1.0])
 
 
 def part(function, name, **options):
-    """One number of a statistic that returns several."""
+    """Return one attribute of the result of a statistic as a statistic."""
     return lambda *arrays, weights=None: getattr(function(*arrays, weights=weights, **options), name)
 
 
@@ -148,7 +148,7 @@ def test_correct_outside_the_unit_interval_raises(name):
 
 
 @pytest.mark.parametrize("name", BINARY)
-def test_a_probability_is_no_outcome_where_outcomes_are_needed(name):
+def test_probabilities_raise_where_outcomes_are_required(name):
     assert_each_raises("only 0 and 1", [partial(BINARY[name], [1, 0.5], [0.5, 0.5])])
 
 
@@ -193,7 +193,7 @@ def test_no_trials_are_nan_in_every_row(name):
 
 
 @every
-def test_a_row_without_weight_is_nan_and_leaves_the_others_alone(name):
+def test_a_row_without_weight_is_nan_and_does_not_change_others(name):
     correct, confidence = simulated(40)
     weights = counts(3, 40)
     weights[1] = 0.0
@@ -257,20 +257,20 @@ def test_the_order_of_the_rows_does_not_matter(name, ties):
 
 
 @pytest.mark.parametrize("name", CALIBRATION)
-def test_probabilities_of_being_right_are_taken(name):
+def test_probabilities_of_being_right_are_accepted(name):
     rng = np.random.default_rng(2)
     confidence = rng.choice(VALUES, 50)
     assert not np.isnan(CALIBRATION[name](rng.random(50), confidence))
 
 
 @every
-def test_inputs_are_left_alone(name):
+def test_inputs_are_not_changed(name):
     correct, confidence = simulated(30)
     before = correct.copy(), confidence.copy()
     weights = counts(2, 30)
-    kept = weights.copy()
+    original = weights.copy()
     ALL[name](correct, confidence, weights=weights)
-    for array, copy in zip((correct, confidence, weights), (*before, kept), strict=True):
+    for array, copy in zip((correct, confidence, weights), (*before, original), strict=True):
         np.testing.assert_array_equal(array, copy)
 
 

@@ -46,7 +46,7 @@ def test_a_batch_fits_each_of_its_tables(rng):
         ([10, 5, 0, 0], [0, 0, 5, 10], "none", Reason.NOT_CONVERGED),
     ],
 )
-def test_what_cannot_be_fitted_is_named(s1, s2, padding, reason):
+def test_missing_fits_have_a_reason(s1, s2, padding, reason):
     fit = fit_uv_sdt(s1, s2, padding=padding)
     assert fit.d_a.reason is reason
     assert not fit.converged
@@ -84,7 +84,7 @@ def test_expected_counts_give_the_model_back(mean, sd):
 
 
 def test_no_other_parameters_are_more_likely(rng):
-    """An optimiser without derivatives, on a likelihood written anew, does not get higher."""
+    """A derivative-free optimizer on an independent likelihood finds no higher value."""
     s1, s2 = np.array([40, 31, 22, 9, 5, 3]), np.array([4, 9, 18, 25, 30, 34])
 
     def negative(parameters):
