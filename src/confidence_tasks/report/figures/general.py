@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial, wraps
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -80,13 +79,14 @@ def figure_by_model(
 
     Models with one panel each share a row, with their names as titles. Parameters are those of :func:`figure_of`.
     """
-    without_panels = figure_of(name, title, caption, keys=keys, size=size)(lambda results, styles: ())
 
     def decorate(make: MakePanelsOfModel) -> MakeFigure:
         @wraps(make)
         def figure(results: TaskResults, styles: ModelStyles) -> Figure:
+            legend = keys(results, styles) if callable(keys) else keys
             rows = ((model.label, tuple(make(results, styles, model))) for model in results.models)
-            return replace(without_panels(results, styles), rows=rows_of_models(rows))
+            slug = results.task_trials.slug
+            return Figure(f"{slug}_{name}", title, caption, rows_of_models(rows), legend, size)
 
         return figure
 
@@ -305,21 +305,11 @@ def type2_roc(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
         yield panel(label, panels.curves, lines=lines, x="false alarm rate", y="hit rate", diagonal=True)
 
 
-@figure_of("risk_coverage", "Accuracy at coverage", _SELECTIVE)
-def selective(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
-    """Draw accuracy against coverage of all models under every condition."""
-    return _selective(results, styles, results.conditions)
-
-
-@figure_of("risk_coverage", "Accuracy at coverage, all conditions", _SELECTIVE)
-def selective_overall(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
-    """Draw accuracy against coverage of all models, over all conditions."""
-    return _selective(results, styles, [None])
-
-
-def _selective(
-    results: TaskResults, styles: ModelStyles, conditions: Sequence[str | None]
+def _accuracy_at_coverage(
+    results: TaskResults, styles: ModelStyles, *, overall: bool = False
 ) -> Iterator[Panel]:
+    """Yield panels of accuracy against coverage of all models, under every condition or over all conditions."""
+    conditions = [None] if overall else results.conditions
     curves = _curves(
         results, styles, conditions, panels.accuracy_coverage, every_source=False, first=_MIN_ANSWERS
     )
@@ -328,6 +318,14 @@ def _selective(
     for label, lines in curves:
         yield panel(label, panels.curves, lines=lines, **axes)
 
+
+selective = figure_of("risk_coverage", "Accuracy at coverage", _SELECTIVE)(_accuracy_at_coverage)
+"""Draw accuracy against coverage of all models under every condition."""
+
+selective_overall = figure_of("risk_coverage", "Accuracy at coverage, all conditions", _SELECTIVE)(
+    partial(_accuracy_at_coverage, overall=True)
+)
+"""Draw accuracy against coverage of all models, over all conditions."""
 
 GENERAL: tuple[MakeFigure, ...] = (reliability, type2_roc, selective)
 """The default figures of a study."""

@@ -144,7 +144,6 @@ def intervals(
     lines: Sequence[Line],
     y: str,
     *,
-    x: str = "",
     reference: float | None = None,
     joined: bool = True,
     span: tuple[float, float] | None = None,
@@ -165,7 +164,7 @@ def intervals(
             axes.vlines(positions, low, high, color=line.colour, linewidth=1.1, alpha=0.75)
         texts = [_tip(line, k, labels) for k in defined]
         _dots(axes, line, positions, values, texts, linestyle="-" if joined else "none")
-    axes.set(xlim=(-0.5, len(labels) - 0.5), xlabel=x, ylabel=y)
+    axes.set(xlim=(-0.5, len(labels) - 0.5), ylabel=y)
     if span is not None:
         axes.set_ylim(*span)
     axes.set_xticks(range(len(labels)), labels)
