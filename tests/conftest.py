@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
-    from tests.unit.report.paper_runs import Made
+    from tests.unit.report.paper_runs import PaperReport
 
     from confidence_tasks.report import Collection, Report
 
@@ -99,7 +99,7 @@ def report(collection: Collection) -> Report:
 
 
 @pytest.fixture(scope="session")
-def paper_results(tmp_path_factory: pytest.TempPathFactory) -> Made:
+def paper_results(tmp_path_factory: pytest.TempPathFactory) -> PaperReport:
     """The papers' tables and figures of small trials of every task."""
     from tests.unit.report.paper_runs import filled_from, write_every_study
 

@@ -1,4 +1,4 @@
-"""Small trials of every task of the papers, by two models whose names no format takes as they are."""
+"""Small sets of trials of every task of the papers, by two models whose names every file format must escape."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -28,7 +28,7 @@ from confidence_tasks.studies.riskeval.measures import riskeval_trial
 from confidence_tasks.studies.scales.replies import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
 
 MODELS = ("lab/a_b&50%\\x#{1}$^~", "=cmd|模型<i>é")
-"""Names that LaTeX, HTML or a spreadsheet would take for more than text."""
+"""Names with special characters of LaTeX, HTML and spreadsheets."""
 
 Rows = Iterator[Mapping[str, Any]]
 
@@ -40,7 +40,7 @@ def scale_rows(
     sources: tuple[str, ...] = ("mmlu", "gsm8k"),
     n: int = 24,
 ) -> Rows:
-    """Yield trials on every scale; the first model's confidence tells more of what it knows."""
+    """Yield trials on every scale; the first model's confidence is more informative."""
     rng = np.random.default_rng(1)
     for model, skill in zip(MODELS, (1.6, 0.4), strict=True):
         for task, scales in tasks.items():
@@ -59,7 +59,7 @@ def scale_rows(
 
 
 def risk_rows(sources: tuple[str, ...] = ("gsm8k", "hle"), n: int = 20) -> Rows:
-    """Yield trials under four penalties; the second model abstains when it is not sure."""
+    """Yield trials under four penalties; the second model abstains at low confidence."""
     rng = np.random.default_rng(2)
     for model in MODELS:
         for source in sources:
@@ -154,15 +154,15 @@ ROWS = {
 }
 
 
-class Made(NamedTuple):
-    """What the tests of papers look at."""
+class PaperReport(NamedTuple):
+    """Results of a report, and the papers that they fill."""
 
     results: list[Any]
     papers: list[Any]
 
 
-def filled_from(path: Path, n_resamples: int = 20, groups: ModelGroups = ()) -> Made:
-    """The papers of files of trials, without the page."""
+def filled_from(path: Path, n_resamples: int = 20, groups: ModelGroups = ()) -> PaperReport:
+    """Return the results and papers of files of trials, without the page."""
     results = list(
         compute_results(group_by_task(collect(path).files), Settings(n_resamples=n_resamples, groups=groups))
     )
@@ -170,11 +170,11 @@ def filled_from(path: Path, n_resamples: int = 20, groups: ModelGroups = ()) -> 
     figures = [figure for each in results for figure in figures_of(each, styles)]
     figures += [figure for each in overviews(results) for figure in overview_figures(each, styles)]
     extras = [extra for each in results for extra in extras_of(each)]
-    return Made(results, list(filled_papers(results, extras, figures)))
+    return PaperReport(results, list(filled_papers(results, extras, figures)))
 
 
 def write_every_study(folder: Path) -> Path:
     """Write a file for each study."""
-    for study, its in ROWS.items():
-        write(folder / f"{study}.jsonl", list(its()))
+    for study, rows in ROWS.items():
+        write(folder / f"{study}.jsonl", list(rows()))
     return folder

@@ -1,4 +1,4 @@
-"""Models side by side: on the questions that all of them answered."""
+"""The table "Models side by side": measures on the questions that all models answered."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from confidence_tasks.statistics import ece
 
 FEW = Settings(n_resamples=100)
 UNANSWERED = {"lab/steady": range(10), "lab/bold": range(6, 14)}
-"""Which questions each model gave no confidence to."""
+"""Questions to which each model stated no confidence."""
 
 N_COMMON = 44 - 14
 
@@ -37,7 +37,7 @@ def two_models(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return _report(tmp_path_factory.mktemp("lives"), *UNANSWERED)
 
 
-def test_models_side_by_side_are_on_the_questions_that_all_answered(two_models: Report) -> None:
+def test_models_are_compared_on_the_questions_that_all_of_them_answered(two_models: Report) -> None:
     table = next(extra for extra in two_models.extras if extra.name == "lifeeval_overview")
     assert f"On the {N_COMMON} of 44 questions that every model answered" in table.note
     assert list(table.frame["n"]) == [N_COMMON] * 2
@@ -50,14 +50,14 @@ def test_models_side_by_side_are_on_the_questions_that_all_answered(two_models: 
         assert row["ECE low"] <= row["ECE"] <= row["ECE high"]
 
 
-def test_one_model_stands_on_what_it_answered(tmp_path: Path) -> None:
+def test_one_model_is_measured_on_the_questions_that_it_answered(tmp_path: Path) -> None:
     table = next(extra for extra in _report(tmp_path, "lab/bold").extras if extra.name == "lifeeval_overview")
     assert "On the 36 of 44 questions that the model answered" in table.note
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """The report on a study in which every question was answered, and on one of another kind."""
+    """Return the report on two studies in which every question was answered."""
     folder = tmp_path_factory.mktemp("answered")
     for study in ("lifeeval", "scales"):
         for model in UNANSWERED:
@@ -65,7 +65,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return undrawn_report(collect(folder), settings=FEW)
 
 
-def test_what_was_all_answered_is_as_in_the_other_tables(report: Report) -> None:
+def test_if_all_questions_are_answered_the_estimates_are_those_of_other_tables(report: Report) -> None:
     table = next(extra for extra in report.extras if extra.name == "lifeeval_overview").frame
     results = next(each for each in report.results if each.task_trials.task == "lifeeval")
     for model, row in table.set_index("model").iterrows():
@@ -81,7 +81,7 @@ def test_what_was_all_answered_is_as_in_the_other_tables(report: Report) -> None
 @pytest.mark.parametrize(
     ("task", "whiskers", "said"), [("lifeeval", 0, "no luck"), ("scale_granularity", 2, "Wilson")]
 )
-def test_a_known_probability_of_success_has_no_interval_as_if_it_were_an_outcome(
+def test_a_reliability_diagram_of_scores_has_no_wilson_intervals(
     report: Report, task: str, whiskers: int, said: str
 ) -> None:
     from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""Tables of LifeEval over models, against plain pandas, statsmodels-free least squares and a known subject."""
+"""LifeEval in reports: tables over models, groups of trials and figures."""
 
 import json
 import math
@@ -32,7 +32,7 @@ RADII = (1, 5, 10, 20)
 
 
 def trials(model="a", gain=1.0, shift=0.0, ages=range(0, 101, 4), seed=0):
-    """Trials of a model whose confidence is a line in the maximum achievable score, with a little noise."""
+    """Return trials of a model whose confidence is linear in the maximum achievable score, with noise."""
     rng = np.random.default_rng(seed)
     made = []
     for sex in ("male", "female"):
@@ -54,7 +54,7 @@ def two_models():
 # The common subset ----------------------------------------------------------------------------------------------
 
 
-def test_only_what_all_models_answered_is_compared(two_models):
+def test_the_common_subset_has_the_questions_that_all_models_answered(two_models):
     missing = two_models.copy()
     missing.loc[3, "confidence"] = math.nan
     missing.loc[len(two_models) - 1, "correct"] = math.nan
@@ -65,7 +65,7 @@ def test_only_what_all_models_answered_is_compared(two_models):
     assert common.groupby("question_id")["model"].nunique().eq(2).all()
 
 
-def test_without_a_common_question_nothing_is_left(two_models):
+def test_the_common_subset_is_empty_without_a_common_question(two_models):
     first = two_models.query("model == 'a' and sex == 'male'")
     second = two_models.query("model == 'b' and sex == 'female'")
     assert len(common_subset(pd.concat([first, second]))) == 0
@@ -87,7 +87,7 @@ def test_a_question_under_two_conditions_counts_as_two():
 # Tables ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_report_agrees_with_the_log(two_models, tmp_path):
+def test_estimates_of_the_report_equal_the_metrics_of_the_log(two_models, tmp_path):
     told = two_models.assign(study="lifeeval", task="lifeeval")
     told.to_csv(tmp_path / "trials.csv", index=False)
     (results,) = undrawn_report(collect(tmp_path), settings=Settings(n_resamples=10)).results
@@ -120,7 +120,7 @@ def test_a_model_without_token_probabilities_has_no_comparison(two_models):
     assert math.isnan(row["token_ece"])
 
 
-def test_question_sets_grade_the_tokens_favourite():
+def test_the_correctness_of_tokens_is_used_if_there_is_one():
     rows = {"model": "a", "source": "sciq", "correct": [1.0, 1.0], "confidence": 0.6}
     made = pd.DataFrame({**rows, "token_correct": [1.0, 0.0], "token_confidence": [0.9, 0.9]})
     row = stated_against_token(made).iloc[0]
@@ -154,7 +154,7 @@ def test_groups_of_a_report_are_those_of_the_log(two_models):
 
 
 @pytest.mark.parametrize(("table", "drawn"), [("None", True), ("/no/such/table.csv", False)])
-def test_best_guesses_are_of_the_runs_table_and_are_left_out_where_it_is_elsewhere(tmp_path, table, drawn):
+def test_best_guesses_use_the_life_table_of_the_run_and_are_nan_without_its_file(tmp_path, table, drawn):
     rows = pd.DataFrame(trials(ages=range(0, 101, 20))).assign(
         study="lifeeval", task="lifeeval", setup=json.dumps({"table": table})
     )

@@ -1,4 +1,4 @@
-"""LifeEval's design: which questions are asked, in which order, how; and what is refused early."""
+"""LifeEval's task: questions, their order, prompts, and errors before the first call."""
 
 from collections import Counter
 
@@ -35,7 +35,7 @@ def test_a_subset_of_radii():
     assert all("within 20 years" in item.prompt for item in items)
 
 
-def test_a_sample_holds_all_that_scoring_needs():
+def test_a_sample_has_the_metadata_that_scoring_requires():
     for item, sample in zip(items := items_of(STUDY, n=8), dataset(items, "lifeeval"), strict=True):
         held = question_from_metadata(sample.metadata)
         assert held.id == item.question.id
@@ -55,7 +55,7 @@ def test_directions_are_in_both_turns():
 # the task
 
 
-def test_the_task_states_its_settings():
+def test_the_task_has_its_parameters_in_its_metadata():
     task = lifeeval(n=4)
     assert task.config.temperature == 0.0
     assert task.config.logprobs is None

@@ -77,13 +77,13 @@ def test_scores_are_sums_over_the_table(window):
 
 
 @pytest.mark.parametrize("guess", [-3, 151, 250, 10**30])
-def test_a_guess_that_nobody_reaches_scores_zero(guess):
+def test_a_guess_beyond_the_life_table_scores_zero(guess):
     trial = lifeeval_trial(case(), reply(answer=guess))
     assert (trial["correct"], trial["status"]) == (0.0, "out_of_range")
     assert trial["confidence"] == 0.7
 
 
-def test_a_guess_below_the_minimum_age_counts_only_what_is_above():
+def test_a_window_is_cut_at_the_minimum_age():
     assert guess_score(case(age=90, radius=1), 80) == 0.0
     assert 0.0 < guess_score(case(age=90, radius=20), 80) < 1.0
 
@@ -102,14 +102,14 @@ def test_a_guess_below_the_minimum_age_counts_only_what_is_above():
         ("I cannot predict that.", "unreadable", False, False),
     ],
 )
-def test_nothing_that_is_missing_is_made_up(text, status, scored, confident):
+def test_missing_values_are_nan(text, status, scored, confident):
     trial = lifeeval_trial(case(), text)
     assert trial["status"] == status
     assert math.isnan(trial["correct"]) is not scored
     assert math.isnan(trial["confidence"]) is not confident
 
 
-def test_a_trial_knows_its_question():
+def test_a_trial_has_the_attributes_of_its_question():
     trial = lifeeval_trial(case("female", 40, 5, "inclusive"), reply())
     assert (trial["condition"], trial["sex"], trial["age"], trial["radius"], trial["window"]) == (
         "radius=5",
@@ -137,7 +137,7 @@ def test_token_probability_of_the_guess():
 # Another life table ---------------------------------------------------------------------------------------------
 
 
-def test_another_table_scores_by_its_own_figures(tmp_path):
+def test_scores_follow_from_the_life_table_of_the_question(tmp_path):
     path = tmp_path / "everybody_dies_at_90.csv"
     rows = [f"{age},{float(age >= 90)},{float(age >= 90)}" for age in range(101)]
     path.write_text("\n".join(["age,male_qx,female_qx", *rows]))
@@ -146,7 +146,7 @@ def test_another_table_scores_by_its_own_figures(tmp_path):
     assert [guess_score(asked, guess) for guess in (89, 90, 91, 92)] == [0.0, 1.0, 1.0, 0.0]
 
 
-def test_a_table_that_is_not_there_is_named():
+def test_the_error_names_a_missing_life_table():
     with pytest.raises(SourceError, match="no_such_table"):
         maximum_score(case(table="no_such_table.csv"))
 
@@ -155,7 +155,7 @@ def test_a_table_that_is_not_there_is_named():
 
 
 def perfect_trials(window="half_open"):
-    """Trials of a subject that knows the table and says so."""
+    """Return trials of a subject that guesses best and states the score."""
     cases = [case(sex, age, radius, window) for sex, age, radius in ALL_CASES[::5]]
     best = [max(range(151), key=lambda guess: guess_score(asked, guess)) for asked in cases]
     return [
@@ -164,7 +164,7 @@ def perfect_trials(window="half_open"):
     ]
 
 
-def test_who_knows_the_table_is_perfect_in_every_group():
+def test_measures_of_perfect_trials_are_ideal_in_every_group():
     summary = lifeeval_summary(perfect_trials(), radii=RADII)
     for group in {name.partition("/")[2] for name in summary}:
         assert summary[f"ece/{group}"] == pytest.approx(0.0, abs=1e-12)
@@ -200,7 +200,7 @@ def test_a_constant_confidence_shows_the_whole_hard_easy_effect():
     assert math.isnan(summary["confidence_correlation/all"])
 
 
-def test_a_trial_that_cannot_be_read_leaves_every_measure_but_the_parse_rates():
+def test_an_unreadable_trial_changes_only_the_parse_rates():
     whole = perfect_trials()
     broken = [*whole, lifeeval_trial(case(), "")]
     before, after = (lifeeval_summary(trials, radii=RADII) for trials in (whole, broken))
@@ -224,7 +224,7 @@ def test_token_measures_compare_the_token_probability_with_the_score():
 QUESTION = Question("q", "lifeeval", "How old?", "number", None)
 
 
-def test_the_explanation_shows_what_was_read_and_nothing_that_a_reply_could_inject():
+def test_the_explanation_shows_the_reading_and_escapes_the_reply():
     shown = explanation(STUDY, lifeeval_trial(case(), reply('"<b>84</b>"')), QUESTION)
     assert "within 10 years with probability 0.7183" in shown
     assert "<b>" not in shown

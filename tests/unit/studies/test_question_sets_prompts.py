@@ -1,4 +1,4 @@
-"""The prompts of LifeEval and the question sets: the authors' wording, and what may vary in it."""
+"""The prompts of LifeEval and the question sets: the authors' wording and its variable parts."""
 
 import json
 import re
@@ -133,13 +133,13 @@ def test_an_honest_probability_is_asked_for(name):
 
 
 @every
-def test_nobody_is_told_the_key(name):
+def test_no_prompt_contains_the_key(name):
     question = QUESTIONS[name]
     other = Question(**{field: getattr(question, field) for field in question.__slots__} | {"gold": "B"})
     assert QUESTION_SETS[name].prompt(question) == QUESTION_SETS[name].prompt(other)
 
 
-def test_a_question_without_a_passage_is_asked_without_one():
+def test_a_prompt_without_a_passage_has_no_label_for_it():
     prompt = QUESTION_SETS["sat_en"].prompt(QUESTIONS["sciq"])
     assert prompt.endswith(BODIES["sciq"])
     assert "Passage: \n" not in prompt

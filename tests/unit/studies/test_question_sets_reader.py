@@ -1,4 +1,4 @@
-"""Bad input to the readers of LifeEval and the question sets: each kind has a status, and no value is made up."""
+"""The readers of LifeEval and the question sets on malformed replies: statuses and missing values."""
 
 import math
 
@@ -144,7 +144,7 @@ def test_json_in_other_shapes_is_repaired(text):
 @pytest.mark.parametrize(
     "between", ["\nOn reflection:\n", "\nFor example:\n", "\n\nQuestion: And now?\nAnswer: "]
 )
-def test_an_object_that_contradicts_another_one_leaves_open_what_is_meant(between):
+def test_contradictory_objects_give_no_value(between):
     reading = read_lifeeval_reply(WHOLE + between + WHOLE.replace("84", "80"))
     assert (reading.answer, reading.confidence_raw, reading.status) == ("", 0.7, "missing_answer")
 
@@ -314,10 +314,10 @@ def test_any_text_gives_a_reading(reader, text):
 @pytest.mark.parametrize(
     "text", ["I'm sorry, but I cannot help with that.", "As an AI language model, I do not know."]
 )
-def test_a_refusal_is_no_failure_of_format(reader, text):
+def test_a_refusal_has_its_own_status(reader, text):
     assert reader(text).status == "refused"
 
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
-def test_reasoning_that_breaks_off_is_no_refusal(reader):
+def test_truncated_reasoning_is_no_refusal(reader):
     assert reader('{"Reasoning": "I cannot answer this without more context, so').status == "unreadable"

@@ -19,7 +19,7 @@ OPTIONS = {"sciq": 4, "lsat_ar": 5, "sat_en": 4}
 
 
 def read(reply: RealReply) -> Reading:
-    """Read a reply without its question; the texts of the options are not known here."""
+    """Read a reply without its question; the texts of the options are unknown."""
     if reply.task == "lifeeval":
         return read_lifeeval_reply(reply.text)
     if reply.task == "boolq":
@@ -30,7 +30,7 @@ def read(reply: RealReply) -> Reading:
 
 
 def agrees(reading: Reading, theirs: dict[str, str]) -> bool:
-    """Whether a reading has the values of the authors' parse."""
+    """Return True if a reading has the values of the authors' parse."""
     answers = {"yes": "True", "no": "False"}
     stated = theirs.get("Answer")
     if isinstance(reading, OptionsReading):
@@ -57,13 +57,13 @@ def test_all_replies_are_there(readings):
     assert len(readings) == 4908
 
 
-def test_ours_reads_more_than_theirs(readings):
+def test_the_readers_read_more_replies_than_the_authors_parse(readings):
     ours = sum(reading.status in READABLE for reading, _ in readings.values())
     theirs = sum(parsed is not None for _, parsed in readings.values())
     assert (ours, theirs) == (4832, 4756)
 
 
-def test_what_both_read_is_the_same(readings):
+def test_replies_that_both_read_have_the_same_values(readings):
     both = {key: pair for key, pair in readings.items() if pair[1] and pair[0].status in READABLE}
     assert len(both) == 4755
     assert {key for key, (reading, theirs) in both.items() if not agrees(reading, theirs)} == set()
@@ -81,14 +81,14 @@ def test_every_disagreement_is_known_and_explained(readings, ours):
     assert len(found) == sum(map(len, explained))
 
 
-def test_what_neither_reads_breaks_off_or_commits_to_nothing(readings):
+def test_replies_that_neither_reads_are_truncated_or_commit_to_no_answer(readings):
     neither = {
         key for key, (reading, theirs) in readings.items() if reading.status not in READABLE and not theirs
     }
     assert neither == of(BREAK_OFF) | of(NO_COMMITMENT)
 
 
-def test_a_reply_that_breaks_off_has_no_confidence(readings):
+def test_a_truncated_reply_has_no_confidence(readings):
     assert {readings[key][0].status for key in of(BREAK_OFF)} == {"missing_confidence", "unreadable"}
 
 

@@ -98,7 +98,7 @@ def test_the_published_ece_of_the_stated_answer(published: Report, model: str) -
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("task", TITLES)
-def test_the_ece_is_that_of_the_authors_parse(
+def test_the_ece_equals_that_of_the_authors_parse(
     published: Report, shared_data: Path, known: dict[str, dict[str, Question]], task: str, model: str
 ) -> None:
     replies = [reply for reply in real_replies(shared_data) if reply.task == task]
@@ -126,7 +126,7 @@ def test_the_stated_answer_comes_before_the_favourite(published: Report) -> None
     assert "Answer ECE" not in extra(published, "boolq_performance").frame
 
 
-def test_groups_of_models_have_a_row_of_their_means(published: Report) -> None:
+def test_groups_of_models_have_a_row_with_their_means(published: Report) -> None:
     frame = extra(published, "sat_en_performance").frame.set_index("model")
     assert list(frame.index) == [DEEPSEEK, LLAMA, "chat (mean)", HAIKU, "small (mean)"]
     mean = frame.loc["chat (mean)"]
@@ -174,7 +174,7 @@ def test_the_interval_of_a_groups_mean_is_over_questions_that_its_models_share(p
     ("group", "message"),
     [("chat", "is not a name and models"), ("chat=gpt-9", "no trials of gpt-9; the models are lab/a")],
 )
-def test_a_group_that_is_wrong_is_refused(tmp_path: Path, group: str, message: str) -> None:
+def test_an_invalid_group_is_an_error(tmp_path: Path, group: str, message: str) -> None:
     trial = question_set_trial("boolean", Question("q", "boolq", "?", "boolean", "yes"), "True")
     path = write(
         tmp_path / "a.jsonl", [{"study": "question_sets", "task": "boolq", "model": "lab/a", **trial}]
@@ -194,7 +194,9 @@ FIGURES = {
 }
 
 
-def test_the_papers_figures_are_drawn_once(published: Report, tmp_path: Path) -> None:
+def test_the_papers_figures_are_drawn_with_the_first_question_set_only(
+    published: Report, tmp_path: Path
+) -> None:
     found = {figure.name: figure for figure in published.figures}
     panels = {name: sum(len(row) for _, row in found[name].rows) for name in FIGURES}
     assert panels == FIGURES
@@ -207,7 +209,7 @@ def lines_of(figure, panel=0):
     return figure.rows[0][1][panel].draw.keywords["lines"]
 
 
-def test_the_pooled_curve_is_of_all_trials(published: Report) -> None:
+def test_the_pooled_curve_uses_all_trials(published: Report) -> None:
     (line,) = lines_of(next(f for f in published.figures if f.name == "question_sets_pooled_calibration"))
     pairs = []
     for task in published.results:

@@ -1,4 +1,4 @@
-"""A simulated subject fills in the calibration question sets as its parameters promise."""
+"""Replies of the question sets' simulated subject follow from its parameters."""
 
 import math
 from statistics import NormalDist
@@ -69,7 +69,7 @@ def test_a_judge_is_calibrated_about_given_answers(prompt):
 
 
 @pytest.mark.parametrize("name", ["boolq", "sciq", "halueval"])
-def test_overconfidence_shows(name):
+def test_bias_gives_overconfidence(name):
     correct, confidence = columns(trials(name, bias=1.2))
     gap = np.abs(confidence - 0.5).mean() - np.abs(columns(trials(name))[1] - 0.5).mean()
     assert gap > 0.08
@@ -77,7 +77,7 @@ def test_overconfidence_shows(name):
 
 
 @pytest.mark.parametrize("name", ["boolq", "sciq"])
-def test_a_blind_subject_has_confidence_that_carries_nothing(name):
+def test_a_blind_subject_has_uninformative_confidence(name):
     blind = trials(name, meta_d_prime=0.0, noise=1.5)
     correct, confidence = columns(blind, ("answer_correct", "answer_confidence"))
     assert abs(auroc2(correct, confidence) - 0.5) < 0.06
@@ -97,7 +97,7 @@ def test_the_textbook_meta_d_of_boolq_is_the_subjects(meta):
     assert meta_d_2afc(correct, confidence, stimulus) == pytest.approx(meta, abs=0.4)
 
 
-def test_token_alternatives_are_those_behind_the_reply():
+def test_token_alternatives_are_those_of_the_confidence():
     asked, q = QUESTION_SETS["sciq"], question("sciq", 3)
     reply = reply_to(STUDY, q, q.source, make_subject("ideal"), prompt=asked.prompt(q))
     assert sum(reply.alternatives.values()) == pytest.approx(1.0, abs=0.002)

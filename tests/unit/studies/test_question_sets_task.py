@@ -1,4 +1,4 @@
-"""The calibration question sets' design: which questions are asked and how; and what is refused early."""
+"""The question sets' tasks: questions, prompts, and errors before the first call."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ def test_halueval_asks_right_and_hallucinated_answers_in_equal_numbers(mirror: P
     assert all(f"\nAnswer: {item.metadata['given']}\nResponse:" in item.prompt for item in items)
 
 
-def test_the_older_wording_of_halueval_goes_on_within_the_reply(mirror: Path):
+def test_the_older_wording_of_halueval_ends_within_the_reply(mirror: Path):
     (item,) = items_of(STUDY, "halueval", source="halueval", n=1, prompt="own_answer")
     given = json.dumps(item.metadata["given"], ensure_ascii=False)
     assert item.prompt.endswith(f'"Answer": {given},\n    "Confidence": "')

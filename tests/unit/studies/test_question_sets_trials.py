@@ -1,4 +1,4 @@
-"""Trials of the calibration question sets: what counts as right, as confidence, and as neither."""
+"""Trials of the calibration question sets: correctness, confidence, missing values and measures."""
 
 import math
 
@@ -54,12 +54,12 @@ def test_the_favourite_is_judged_and_ties_share_the_credit(
     assert trial["answer_confidence"] == pytest.approx(answer_confidence)
 
 
-def test_the_stated_probability_is_kept_as_it_was():
+def test_the_raw_confidence_is_not_normalised():
     trial = options_trial("B", 0.2, 0.9, 0.4, 0.3)
     assert (trial["confidence_raw"], trial["stated"]) == (0.9, "0.2 0.9 0.4 0.3")
 
 
-def test_all_zeros_are_neither_right_nor_wrong():
+def test_probabilities_that_are_all_zero_have_no_correctness():
     trial = options_trial("B", 0, 0, 0, 0)
     assert trial["status"] == "unreadable"
     assert all(
@@ -73,7 +73,7 @@ def test_an_answer_without_probabilities_counts_for_accuracy_only():
     assert math.isnan(trial["confidence"])
 
 
-def test_an_answer_that_is_no_option_counts_for_nothing():
+def test_an_answer_that_is_no_option_has_no_correctness_and_no_confidence():
     trial = options_trial("E", 0.25, 0.25, 0.25, 0.25)
     assert trial["status"] == "missing_answer"
     assert math.isnan(trial["correct"])
@@ -96,14 +96,14 @@ def test_halueval_is_right_when_the_given_answer_is(gold):
     assert (trial["correct"], trial["confidence"], trial["answer"]) == (float(gold == "yes"), 0.8, "Paris")
 
 
-def test_an_answer_put_in_the_place_of_the_given_one_is_counted():
+def test_the_share_of_own_answers_counts_replies_that_replace_the_given_answer():
     replies = ['0.8"\n}', '{"Answer": "Rome", "Confidence": 0.8}', '{"Answer": "paris", "Confidence": 0.8}']
     trials = [question_set_trial("judgement", JUDGED["no"], reply, given="Paris") for reply in replies]
     summary = summarise(trials, measures_of("judgement"), ["halueval"])
     assert summary["own_answer_share/halueval"] == pytest.approx(1 / 3)
 
 
-def test_judgements_of_the_given_answer_are_told_apart_from_confidence_in_another():
+def test_judged_columns_exclude_confidence_in_an_own_answer():
     replies = {
         "yes": ['0.9"}', '0.7"}', '{"Answer": "Rome", "Confidence": 1.0}'],
         "no": [
@@ -214,7 +214,7 @@ every_form = pytest.mark.parametrize("form", TRIALS)
 
 
 @every_form
-def test_what_each_measure_leaves_out(form):
+def test_trials_that_each_measure_leaves_out(form):
     trials = TRIALS[form]
     summary = summarise(trials, measures_of(form), [trials[0]["condition"]])
     for name, value in EXPECTED[form].items():
@@ -269,7 +269,7 @@ def test_the_explanation_shows_every_stated_probability_and_the_favourite():
     assert "Favourite" in shown
 
 
-def test_model_text_is_made_harmless():
+def test_model_text_is_escaped():
     trial = question_set_trial(
         "judgement", JUDGED["no"], '{"Answer": "<img src=x>|", "Confidence": 0.8}', given="x"
     )

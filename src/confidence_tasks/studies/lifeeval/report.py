@@ -98,9 +98,8 @@ def best_guesses(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
         lines = [
             Line(sex, colour, _AGES, _best_ages(table, sex, int(radius), window)) for sex, colour in _SEXES
         ]
-        title = group_label(f"radius={radius:g}") + (
-            f", {window.replace('_', ' ')}" if len(windows) > 1 else ""
-        )
+        window_label = f", {window.replace('_', ' ')}" if len(windows) > 1 else ""
+        title = group_label(f"radius={radius:g}") + window_label
         yield panel(title, panels.over_range, lines=lines, x="minimum age", y="best guess", shares=False)
 
 
