@@ -79,17 +79,17 @@ def test_if_all_questions_are_answered_the_estimates_are_those_of_other_tables(r
 
 
 @pytest.mark.parametrize(
-    ("task", "whiskers", "said"), [("lifeeval", 0, "no luck"), ("scale_granularity", 2, "Wilson")]
+    ("task", "whiskers", "phrase"), [("lifeeval", 0, "It is exact"), ("scale_granularity", 2, "Wilson")]
 )
 def test_a_reliability_diagram_of_scores_has_no_wilson_intervals(
-    report: Report, task: str, whiskers: int, said: str
+    report: Report, task: str, whiskers: int, phrase: str
 ) -> None:
     from matplotlib.figure import Figure
 
     reliability = next(figure for figure in report.figures if figure.name == f"{task}_reliability")
-    assert said in reliability.caption
-    for _, its_panels in reliability.rows:
-        for panel in its_panels:
+    assert phrase in reliability.caption
+    for _, row in reliability.rows:
+        for panel in row:
             axes = Figure().add_subplot()
             panel.draw(axes)
             assert len(axes.collections) == whiskers
