@@ -220,7 +220,7 @@ class _SharedCalls:
 
 @dataclass(frozen=True)
 class _Asker:
-    """Asks the stages of one sample."""
+    """Runs the stages of one sample."""
 
     study: Study
     stages: Sequence[Stage]
@@ -369,8 +369,8 @@ def _local_sampling(model: Model, stage: str, temperature: float) -> dict[str, A
     samples = bool(getattr(model.api, "do_sample", True))
     if temperature and not samples:
         raise ValueError(
-            f"stage {stage!r} samples at a temperature of {temperature:g}, but -M do_sample=false makes the hf "
-            "provider decode greedily: leave it out"
+            f"stage {stage!r} samples at a temperature of {temperature:g}: leave out -M do_sample=false, with which "
+            "the hf provider decodes greedily"
         )
     return {"temperature": 1.0, "top_k": 1} if samples and not temperature else {}
 
@@ -418,10 +418,8 @@ def refuse_effort(model: Model, effort: str | None) -> None:
             f"efforts: Inspect's {provider} provider ignores the effort for {model}: leave efforts out, or use "
             "another provider"
         )
-    if effort.isdecimal() and provider not in (
-        *_WITH_BUDGET,
-        "mockllm",
-    ):  # mockllm, for tests, accepts anything
+    # mockllm, which is for tests, accepts any setting.
+    if effort.isdecimal() and provider not in (*_WITH_BUDGET, "mockllm"):
         raise ValueError(
             f"efforts: Inspect's {provider} provider ignores a number of reasoning tokens for {model}; "
             f"{', '.join(_WITH_BUDGET)} use it: name efforts, such as low,high"
