@@ -228,7 +228,7 @@ def extra_bin_error(*, graded: bool = False) -> Measure:
     """Make the measure of the calibration error by the bins that the paper's text describes."""
     return calibration_error(
         "ece_extra_bin",
-        "The same with bins closed on the left and an eleventh bin for a confidence of exactly 1.",
+        "Expected calibration error, bins closed on the left and an eleventh bin for a confidence of exactly 1.",
         graded=graded,
         edges="extra_bin",
     )

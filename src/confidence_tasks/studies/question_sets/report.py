@@ -171,10 +171,9 @@ def calibration_by_model_and_set(results: TaskResults, styles: ModelStyles) -> F
     rows: dict[str, list[Panel]] = {}
     for task in _tasks_of_paper(results):
         for model in task.models:
+            colour, marker = styles[model.label]
             curves = (
-                _calibration_line(
-                    "stated", styles[model.label][0], [model], "stated", styles[model.label][1]
-                ),
+                _calibration_line("stated", colour, [model], "stated", marker),
                 _calibration_line("token", Colour.WRONG, [model], "token", "s"),
             )
             if lines := [line for line in curves if len(line.x)]:

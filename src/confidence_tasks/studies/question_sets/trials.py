@@ -452,8 +452,8 @@ TOKEN_MEASURES: tuple[Measure, ...] = _calibration_measures(
     "token",
     "Expected calibration error of the token probabilities.",
     "Mean correctness of the options with the highest token probability.",
-    "Mean token probability of these options.",
-    "Mean token probability of these options minus their correctness.",
+    "Mean token probability of the options with the highest token probability.",
+    "Mean token probability of the options with the highest token probability, minus their mean correctness.",
 )
 
 FORM_MEASURES: Mapping[Form, tuple[Measure, ...]] = {

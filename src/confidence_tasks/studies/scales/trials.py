@@ -522,7 +522,7 @@ MEASURES: tuple[Measure, ...] = (
         "meta_d",
         "Sensitivity of an ideal observer with the same type-2 hit and false-alarm rates, split at 0.9.",
     ),
-    threshold_measure("meta_d_95", "meta_d", "The same with the split at 0.95.", 0.95),
+    threshold_measure("meta_d_95", "meta_d", "meta_d with confidence split at 0.95.", 0.95),
     threshold_measure("mratio_95", "m_ratio", "meta-d' / d' with the split at 0.95.", 0.95),
     META_INFORMATION,
     _of_reports("top1_share", "top_share", "Share of the most frequent report.", bounds=UNIT),
