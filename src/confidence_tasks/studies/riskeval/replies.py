@@ -243,7 +243,7 @@ _WHOLE_REPLY = 300
 class RiskReading(Reading):
     """Decision, answer and confidence of a reply.
 
-    There may be an ``answer`` also if the model abstains. An answer to a multiple-choice question that is none of the
+    A reply that abstains may still state an ``answer``. An answer to a multiple-choice question that is none of the
     options is kept as written. ``confidence_raw`` is in [0, 1], or NaN if no confidence can be read.
 
     Attributes
@@ -287,7 +287,7 @@ def _read_turn(text: str, kind: Kind, choices: Sequence[str]) -> RiskReading:
     rest = _cut(text, spans)  # no answer is read from a statement of confidence
     abstains, abstention_rules = _read_abstention(rest)
     unlabelled = _line_before_confidence(text, spans) or rest
-    answer = _read_answer(
+    answer = _find_answer(
         rest, unlabelled, kind, tuple(choices), labelled_only=abstains and not abstention_rules
     )
     if not answer.text and not abstains and kind == "choice":
@@ -438,7 +438,7 @@ def _text_after_answer(text: str) -> str:
     return text[labels[-1].end() :] if labels else text.strip().partition("\n")[2]
 
 
-def _read_answer(
+def _find_answer(
     text: str, unlabelled: str, kind: Kind, choices: tuple[str, ...], *, labelled_only: bool
 ) -> Answer:
     """Read the labelled answer of a reply; without a label, the answer in the lines of ``unlabelled``."""

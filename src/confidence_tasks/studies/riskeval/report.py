@@ -264,8 +264,7 @@ def _figure_over_penalties(results: TaskResults, styles: ModelStyles, number: in
     return _figure(
         results,
         f"{title} (figure {number} of the paper)",
-        f"{', '.join(map(measure_label, measures))} under each penalty, with intervals. A flat line is a model that"
-        " ignores the penalty.",
+        f"{', '.join(map(measure_label, measures))} under each penalty, with intervals.",
         number,
         {measure_label(measure) if len(measures) > 1 else "": measure for measure in measures},
         make_lines,
