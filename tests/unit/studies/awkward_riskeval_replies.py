@@ -1,7 +1,7 @@
-"""Replies to RiskEval's prompt with what they say, labelled by hand before the reader was written.
+"""Replies to RiskEval's prompt, labelled by hand before the reader was written.
 
-The prompt asks for an answer "in your own words" and a confidence level, or ABSTAIN: it fixes no format, so models find
-their own. ``CITIES`` are the options of every multiple-choice reply.
+The prompt asks for an answer "in your own words" and a confidence level, or ABSTAIN. It fixes no format, so replies
+have many. ``CITIES`` are the options of every multiple-choice reply.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""FermiEval in the report: adjustment without a calibration half, and which way intervals err."""
+"""FermiEval's report: adjustment without a calibration half, and the sentence on overconfidence."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ LEVEL = "p=0.9"
 
 @pytest.fixture(scope="module")
 def crossed(tmp_path_factory):
-    """A report on a run that spared no calibration half: all questions are judged."""
+    """A report on a run without a calibration half: all questions are test questions."""
     folder = tmp_path_factory.mktemp("crossed")
     for model in SUBJECTS:
         write(folder / f"{model[4:]}.jsonl", rows("fermieval", model, split="test"))

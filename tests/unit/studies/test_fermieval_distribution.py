@@ -1,4 +1,4 @@
-"""The distribution over integers that token probabilities give, whatever the tokenizer."""
+"""The distribution over integers from token probabilities, for any tokenizer."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The designs of FermiEval by token probabilities and by samples, and what is refused early."""
+"""Conditions and calls of FermiEval by token probabilities and by samples, and parameters that raise."""
 
 import math
 

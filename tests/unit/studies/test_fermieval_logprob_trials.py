@@ -1,4 +1,4 @@
-"""Intervals from token probabilities: smallest sets, their worth, and the temperature that mends them."""
+"""Intervals from token probabilities: smallest sets, their measures, and the fitted temperature."""
 
 import math
 
@@ -134,7 +134,7 @@ def test_weights_that_are_counts_stand_for_repeated_trials():
             assert value == pytest.approx(measure.compute(columns(repeated), None)), measure.name
 
 
-# Probabilities that are none --------------------------------------------------------------------------------------
+# Invalid probabilities --------------------------------------------------------------------------------------------
 
 
 def make_trial(probabilities):

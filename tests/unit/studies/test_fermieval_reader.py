@@ -1,4 +1,4 @@
-"""Any reply to a FermiEval prompt is read as written, with a status."""
+"""Reading replies to FermiEval's prompts."""
 
 import json
 import math
@@ -81,7 +81,7 @@ def test_the_last_object_of_the_first_turn_is_read(reply, rules):
     "first_turn", ['{"L": 3', '{"L": null, "U": 5}', '{"L": 3, "L": 4, "U": 5}', f'{{"L": {HUGE}, "U": 5}}']
 )
 def test_no_interval_is_taken_out_of_an_invented_turn(first_turn):
-    """Not even where the model's own turn states none that is whole."""
+    """This holds even if the first turn states only a part of an interval."""
     reading = read_fermi_interval(
         f"{first_turn}\n\nQuestion: How many ants are there?\nIn [10^2, 10^4]:\n{OTHER}"
     )

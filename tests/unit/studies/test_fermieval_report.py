@@ -1,4 +1,4 @@
-"""FermiEval's methods side by side: each from its own trials, on the same half of the questions."""
+"""The table of FermiEval's methods: each from the trials of its task, on the test half."""
 
 import math
 

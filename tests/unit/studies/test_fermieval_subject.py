@@ -1,4 +1,4 @@
-"""A simulated subject states intervals as its perception tunnel promises."""
+"""The simulated subject's intervals and exponents follow from its perception tunnel."""
 
 import math
 from statistics import NormalDist
@@ -51,7 +51,7 @@ def test_coverage_is_the_level_times_the_perception(perception, level):
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_default_subject_is_overconfident_as_the_papers_models_are(level):
-    """Coverage of about .65 whatever is asked for."""
+    """Coverage is about .65 at every level."""
     assert true_values(Subject(), f"p={level}")["coverage"] == pytest.approx(0.65 * level, abs=0.005)
 
 

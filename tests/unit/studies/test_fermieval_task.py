@@ -1,4 +1,4 @@
-"""FermiEval's design: which questions are asked at which levels, and what is refused early."""
+"""FermiEval's questions and conditions, and parameters that raise."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""FermiEval's theory and appendices in the report, against simulation, closed forms and counts by hand."""
+"""FermiEval's theory and appendices in the report, compared with simulations, closed forms and counts by hand."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_arguments_out_of_range_raise(wrong):
 
 @pytest.fixture(scope="module")
 def stated(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """Thirteen of twenty intervals hold the truth at .9, and the same at .99."""
+    """Thirteen of twenty intervals contain the truth at .9, and the same at .99."""
     rows = [
         {
             "study": "fermieval",
@@ -109,7 +109,7 @@ def test_visible_parts_have_the_mass_of_the_perception(stated: Report):
 
 @pytest.mark.parametrize("beta", [0.2, 0.65])
 def test_outer_quantiles_of_the_ends_are_those_of_the_belief(beta):
-    """Figure 4's caption: the alpha/2 quantile of the lower end, whatever the perception."""
+    """Caption of figure 4: the outer quantiles do not depend on the perception."""
     for quantile in (0.05, 0.95):
         x, density = end_density(beta, quantile)
         mass = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2 * np.diff(x))])
@@ -133,7 +133,7 @@ def test_the_table_with_the_papers_exclusions_appears_only_if_they_matter(stated
     name = "fermieval_winkler_as_published"
     frame = next(extra for extra in stated.extras if extra.name == name).frame
     row = frame.set_index("method").loc["base"]
-    # Of twenty intervals at either level, seven have ends of 900 and 901; the others are 2 wide and hold the truth.
+    # Of twenty intervals at either level, seven have ends of 900 and 901; the others are 2 wide and contain the truth.
     assert (row["p = 0.9"], row["p = 0.99"], row["replies left out"]) == (2.0, 2.0, 14)
     trial = fermieval_trial(Question("q", "fermi", "?", "number", "5"), 0.9, "test", interval_reply(4, 100))
     rows = [{"study": "fermieval", "task": "fermieval", "model": "lab/a", **trial}]
@@ -199,7 +199,7 @@ def test_agreement_and_tunnel_index_are_in_the_report(sampled: Report):
 
 
 def test_the_weight_of_a_shortfall_decides_the_temperature():
-    """At T = .2 intervals are narrow and hold the truth of half of the questions, at T = 1 wide and hold all."""
+    """At T = .2 intervals are narrow and half of them contain the truth, at T = 1 they are wide and all do."""
     trials = []
     for i in range(20):
         near = 5 if i % 2 else 6

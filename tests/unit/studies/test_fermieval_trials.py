@@ -1,4 +1,4 @@
-"""FermiEval's trials and measures: intervals as stated, and adjusted on one half of the questions for the other."""
+"""FermiEval's trials, and the measures of intervals as stated and as conformally adjusted."""
 
 import math
 
@@ -246,7 +246,7 @@ def test_an_unreadable_reply_is_not_excluded():
 
 
 def test_excluded_trials_do_not_count_for_the_winkler_score():
-    """Width plus 200 times the miss at p = .99, over the three items that stay of seven replies."""
+    """Width plus 200 times the miss at p = .99, over the three of seven trials that are not excluded."""
     stated = [(5, 4, 6), (5, 7, 9), (100, 90, 100), (14_889, 3, 9), (5, 2, 200), (5, 4, 900), (5, -101, 5)]
     trials = [
         fermieval_trial(question(i, truth), 0.99, "test", interval_reply(lower, upper), 100)
@@ -266,7 +266,7 @@ def test_excluded_trials_do_not_count_for_the_winkler_score():
 
 
 def test_a_reply_is_readable_unreadable_or_excluded():
-    """An end beyond what any reading takes, 10^1000, is left out as one beyond the largest exponent is."""
+    """An end beyond 10^1000, which cannot be read, is excluded like one beyond the largest exponent."""
     stated = [interval_reply(4, 6), interval_reply(4, 900), interval_reply(4, 5_000), "Hard to say."]
     for limit, read, left_out in ((100, 1 / 2, 2), (None, 2 / 4, 0)):
         trials = [fermieval_trial(question(i), 0.99, "test", reply, limit) for i, reply in enumerate(stated)]

@@ -1,4 +1,4 @@
-"""Reading the parser's and the judge's replies: what is as asked for, and every fault."""
+"""Reading the replies of the parser and the judge, and their faults."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""RiskEval's prompts: the paper's wording, and what a reply cannot do to the prompts it is put into."""
+"""RiskEval's prompts: the paper's wording, and the quotation of replies."""
 
 import re
 from dataclasses import replace

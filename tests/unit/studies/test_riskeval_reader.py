@@ -1,4 +1,4 @@
-"""Reading RiskEval's free replies: hand-labelled ones, real ones, generated ones and hostile ones."""
+"""Reading RiskEval's free replies: hand-labelled, real, generated and hostile."""
 
 import gzip
 import json
@@ -42,7 +42,7 @@ def test_clear_replies_need_no_lenient_rule() -> None:
     assert {case.status for case in CLEAR} == {"ok"}
 
 
-# any confidence in any of the forms asked for is read back exactly
+# numbers are read exactly
 
 
 @given(
@@ -77,7 +77,7 @@ def test_the_field_of_a_parser_is_read_like_a_label() -> None:
     ]  # fmt: skip
 
 
-# what is not read, because a guess would be a wrong number
+# numbers that are not read
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_repeated_question_does_not_hide_the_reply() -> None:
     assert (reading.answer, reading.confidence_raw) == ("B", 0.9)
 
 
-# real replies: three models' answers to other prompts, with the authors' own parse
+# real replies of three models to other prompts, with the authors' parse
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_agrees_with_the_authors_parse_of_real_replies(shared_data: Path, datase
 
 
 def _canonical(parsed: str, kind: str) -> str:
-    """Bring the authors' parse to this package's form; what is no label of that kind is not compared."""
+    """Return the authors' parse in this package's form; empty if it is no answer of that kind."""
     if kind == "boolean":
         return {"true": "yes", "false": "no"}.get(parsed.strip().lower(), "")
     if kind == "number":
@@ -190,7 +190,7 @@ def _canonical(parsed: str, kind: str) -> str:
     return parsed if parsed in {"A", "B", "C", "D", "E"} else ""
 
 
-# totality
+# any text
 
 
 @given(st.text(), st.sampled_from(["choice", "number", "text", "boolean"]))

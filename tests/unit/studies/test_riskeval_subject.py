@@ -1,4 +1,4 @@
-"""The simulated subject's policy: which confidence it answers from, and what it says."""
+"""The simulated subject's policy and replies."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""RiskEval's design: what is asked under which penalties, what is skipped, and what is refused early."""
+"""RiskEval's questions and conditions, skipped pictures, and parameters that raise."""
 
 import json
 from pathlib import Path
@@ -129,7 +129,7 @@ def test_roles_are_needed_where_they_are_used() -> None:
     assert needed("rules", "rules", PICTURED) == []
 
 
-# what the user may not say
+# wrong values
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""RiskEval's trials and measures: identities, closed forms, the issue's bad replies, and what is left out of what."""
+"""RiskEval's trials and measures: identities, closed forms, awkward replies, and missing values."""
 
 import math
 from dataclasses import replace
@@ -60,7 +60,7 @@ def optimal(confidence: float, penalty: float) -> bool:
     return confidence >= penalty / (1 + penalty)
 
 
-# the identity of regret
+# regret
 
 
 @given(confidences, penalties, st.booleans())
@@ -94,7 +94,7 @@ def test_mean_regret_is_the_mean_of_the_identity(cases: list[tuple[float, bool]]
     )
 
 
-# subjects whose scores are known
+# policies with known scores
 
 
 def test_an_optimal_policy_is_consistent_and_has_no_regret() -> None:
@@ -225,7 +225,7 @@ def test_measure_names_are_unique_identifiers() -> None:
     assert "policy_consistency" in names
 
 
-# what a trial that lacks something is left out of
+# missing values
 
 
 def test_without_a_key_a_trial_counts_for_decisions_only() -> None:
@@ -269,7 +269,7 @@ def test_a_reply_without_a_decision_counts_for_the_parse_rate_only() -> None:
     assert values["utility/all"] == 1.0
 
 
-# the issue's bad replies, each with its status
+# awkward replies
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_any_reply_gives_a_complete_trial(reply: str, penalty: float) -> None:
     assert all(value is not None for value in trial.values())
 
 
-# who judges
+# the judge
 
 
 def test_free_text_needs_a_judge_and_options_and_numbers_do_not() -> None:

@@ -1,4 +1,4 @@
-"""A confidence without a word for it: read behind an answer, never from the answer, the options or the penalty."""
+"""A confidence after an answer, without a label: numbers that are read, and numbers that are not."""
 
 import json
 import math

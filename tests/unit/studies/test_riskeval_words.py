@@ -1,4 +1,4 @@
-"""Confidence in words: the published scales, no contradictions, and the order that words have."""
+"""Confidence in words: the published scales, and the order of expressions."""
 
 import math
 
