@@ -104,7 +104,7 @@ def score_tokens(model: LM, generations: Sequence[StageGeneration]) -> list[tupl
         _log.warning("Replies have no token probabilities: %s", problem)
         return [problem] * len(generations)
     assert isinstance(model, TemplateLM)
-    passages = list(map(_passage, generations))
+    passages = list(map(_make_passage, generations))
     known = {passage: cached_result(model, SCORES, passage) for passage in dict.fromkeys(passages)}
     try:
         computed = _score_passages(model, [passage for passage, tokens in known.items() if tokens is None])
@@ -127,7 +127,7 @@ def score_tokens(model: LM, generations: Sequence[StageGeneration]) -> list[tupl
 add_request_type(SCORES, score_tokens)
 
 
-def _passage(generation: StageGeneration) -> _Passage:
+def _make_passage(generation: StageGeneration) -> _Passage:
     stage, question, reply = generation.stage, generation.call.question, generation.resps[0]
     options = stage.options(question) if stage.options else {}
     return _Passage(
@@ -410,7 +410,9 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
             if position < len(document.stages):
                 document.replies.setdefault(document.stages[position].name, [])
         for document, stage, generation, conversation in calls:
-            document.replies[stage.name].append(_reply(model, generation, tokens.get(id(generation), ())))
+            document.replies[stage.name].append(
+                _make_reply(model, generation, tokens.get(id(generation), ()))
+            )
             reply = conversation.append(generation.resps[0], "assistant")
             document.conversations.setdefault(stage.name, reply)
     return [None if document.lost else replies_to_json(document.replies) for document in documents]
@@ -440,7 +442,7 @@ def _refuse_without_logprobs(problem: str, documents: Iterable[_Document]) -> No
         raise RuntimeError(f"stage {stage!r} of {study} needs token probabilities, and {problem}")
 
 
-def _reply(model: LM, generation: StageGeneration, tokens: Sequence[Token] | str) -> ModelReply:
+def _make_reply(model: LM, generation: StageGeneration, tokens: Sequence[Token] | str) -> ModelReply:
     text = generation.resps[0]
     problem = tokens if isinstance(tokens, str) else ""
     return ModelReply(
