@@ -318,11 +318,9 @@ def _is_unpaired(
 ) -> bool:
     """Return True if the last answer replaces an earlier one without a new confidence."""
     earlier = [each for each in answers if each.start < report.start and not each.empty]
-    return (
-        bool(earlier)
-        and answer.start > report.start
-        and expected.read_answer(earlier[-1].value).text != expected.read_answer(answer.value).text
-    )
+    if expected.format.answer_index == 0 or not earlier or answer.start <= report.start:
+        return False
+    return expected.read_answer(earlier[-1].value).text != expected.read_answer(answer.value).text
 
 
 def _read_leniently(text: str, expected: ExpectedReply) -> Reading:
@@ -352,12 +350,7 @@ def _read_turn(text: str, expected: ExpectedReply) -> Reading:
     if answer and expected.kind != "text" and takes_back(text[answer.end :]):
         answer_text = ""
         rules.append("taken_back")
-    elif (
-        answer
-        and confidence
-        and expected.format.answer_index < 0
-        and _is_unpaired(answers, answer, confidence, expected)
-    ):
+    elif answer and confidence and _is_unpaired(answers, answer, confidence, expected):
         raw = math.nan
         rules.append("unpaired")
     if answer and confidence:
