@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from confidence_tasks.simulation.reply import (
@@ -257,23 +256,19 @@ PAPER_SIZES = {"mmlu": 1000}
 
 def scale_questions(parameters: Mapping[str, Any]) -> list[Question]:
     """Return the questions of every source; raise ValueError if two sources share a name."""
-    by_source: dict[str, list[Question]] = {}
+    questions: list[Question] = []
     for source in parse_list(parameters["sources"], "sources"):
         n = parameters["n"]
         if n is None and source in PAPER_SIZES:
             n = PAPER_SIZES[source] + parameters["fewshot"]
-        questions = load(source, n=n, seed=parameters["seed"], mirror=parameters["mirror"])
-        require_keys(questions, source)
-        if (name := questions[0].source) in by_source:
+        loaded = load(source, n=n, seed=parameters["seed"], mirror=parameters["mirror"])
+        require_keys(loaded, source)
+        if (name := loaded[0].source) in {question.source for question in questions}:
             raise ValueError(
                 f"{source} and another of the sources are both named {name}: rename one of the files"
             )
-        by_source[name] = questions
-    elicitation = parameters["elicitation"]
-    return [
-        question.with_metadata(elicitation=elicitation)
-        for question in chain.from_iterable(by_source.values())
-    ]
+        questions += [question.with_metadata(elicitation=parameters["elicitation"]) for question in loaded]
+    return questions
 
 
 def scale_stages(parameters: Mapping[str, Any]) -> list[Stage]:
@@ -361,9 +356,8 @@ def respond(question: Question, request: StageRequest) -> Reply:
     guesses = ranked_guesses(question, text, raw, lower=scale.lower, size=TOP_K)
     elicitation = question.metadata.get("elicitation", "verbal")
     reply = reply_in_format(question, guesses, elicitation, reasoning="I worked it out step by step.")
-    return Reply(
-        apply_sloppiness(reply, subject, *key, variants=out_of_format(text, raw, scale)), decision.confidence
-    )
+    reply = apply_sloppiness(reply, subject, *key, variants=out_of_format(text, raw, scale))
+    return Reply(reply, decision.confidence)
 
 
 SHOWN_CONFIDENCE = (0.95, 0.3, 0.85, 0.1, 0.7, 0.55, 0.4, 1.0)
@@ -378,9 +372,8 @@ def worked_example(question: Question, condition: str, number: int) -> str:
     """Return a reply in the requested format, as a worked example."""
     scale, confidence = Scale.parse(condition), SHOWN_CONFIDENCE[number % len(SHOWN_CONFIDENCE)]
     raw = round(scale.lower + confidence * scale.width)
-    correct = (
-        confidence >= 0.5 or question.kind == "text"
-    )  # a wrong text is "not" and the key: it shows the key
+    # The wrong answer to a text question is "not" and the key, which would show the key.
+    correct = confidence >= 0.5 or question.kind == "text"
     best = answer(question, correct=correct, seed="fewshot")
     guesses = ranked_guesses(question, best, raw, lower=scale.lower, size=TOP_K)
     reasoning = question.metadata.get("solution", REASONING)
