@@ -7,7 +7,6 @@ from confidence_tasks.statistics.sdt.count_tables import (
     Tables,
     correctness_table,
     quantile_edges,
-    to_ratings,
     two_choice_table,
 )
 
@@ -112,7 +111,8 @@ def test_edges_are_numpy_quantiles_and_values_on_them_go_up(rng):
     values = rng.normal(size=37)
     edges = quantile_edges(values, 8)
     assert np.array_equal(edges, np.quantile(values, np.arange(1, 8) / 8))
-    assert np.array_equal(to_ratings(edges, edges), np.arange(2, 9))
+    _, counts = correctness_table(np.ones(7), edges, n_ratings=4, edges=edges)
+    assert np.array_equal(counts, [0, 1, 1, 1, 1, 1, 1, 1])
 
 
 @pytest.mark.parametrize("decimals", [0, 1, 6])
@@ -123,9 +123,9 @@ def test_moving_edges_follow_the_weights_as_if_trials_were_repeated(rng, decimal
     batch = correctness_table(correct, confidence, n_ratings=n_ratings, weights=weights)
     for row, *tables in zip(weights, *batch, strict=True):
         again, level = np.repeat(correct, row), np.repeat(confidence, row)
-        bins = to_ratings(level, quantile_edges(level, 2 * n_ratings))
+        bins = np.searchsorted(quantile_edges(level, 2 * n_ratings), level, side="right")
         for value, table in zip((0, 1), tables, strict=True):
-            assert np.array_equal(table, np.bincount(bins[again == value], minlength=2 * n_ratings + 1)[1:])
+            assert np.array_equal(table, np.bincount(bins[again == value], minlength=2 * n_ratings))
 
 
 def test_fixed_edges_do_not_move_with_the_weights():

@@ -3,7 +3,6 @@
 from confidence_tasks.statistics.sdt.count_tables import (
     correctness_table,
     quantile_edges,
-    to_ratings,
     two_choice_table,
 )
 from confidence_tasks.statistics.sdt.hierarchical import HierarchicalMetaD, Posterior, hierarchical_meta_d
@@ -66,7 +65,6 @@ __all__ = [
     "threshold_incomparable",
     "threshold_influence",
     "threshold_table",
-    "to_ratings",
     "two_choice_table",
     "type1",
     "z_roc_slope",

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from confidence_tasks.statistics.core import (
     FloatArray,
-    IntArray,
     Reason,
     as_binary,
     as_vector,
@@ -202,28 +201,6 @@ def quantile_edges(confidence: ArrayLike, n_bins: int) -> FloatArray:
     return np.quantile(values, probabilities) if values.size else np.zeros(n_bins - 1)
 
 
-def to_ratings(confidence: ArrayLike, edges: ArrayLike) -> IntArray:
-    """Convert confidence to ratings 1, 2, ... by inner bin edges; a value on an edge belongs to the bin above.
-
-    Parameters
-    ----------
-    confidence : array_like, shape (n,)
-    edges : array_like, shape (K - 1,)
-        Ascending.
-
-    Returns
-    -------
-    ndarray of int, shape (n,)
-
-    Examples
-    --------
-    >>> to_ratings([0.1, 0.5, 0.9], [0.5, 0.8])
-    array([1, 2, 3])
-    """
-    values, inner = as_vector(confidence, "confidence"), _as_edges(edges)
-    return np.searchsorted(inner, values, side="right").astype(np.int64) + 1
-
-
 def binned_counts(
     label: NDArray[np.intp],
     confidence: FloatArray,
@@ -267,9 +244,9 @@ def counts_between(
     return counts
 
 
-def _as_edges(edges: ArrayLike, size: int | None = None) -> FloatArray:
+def _as_edges(edges: ArrayLike, size: int) -> FloatArray:
     inner = as_vector(edges, "edges")
-    if size is not None and inner.size != size:
+    if inner.size != size:
         raise ValueError(f"edges must be the {size} inner edges of {size + 1} bins, got {inner.size}")
     if (np.diff(inner) < 0.0).any():
         raise ValueError("edges must be ascending")
