@@ -6,6 +6,7 @@ in is a command, ``{"program": "...", "arguments": [...], "environment": {...}, 
 lines out are the child's process id, and its exit status once it has ended.
 """
 
+import gc
 import json
 import os
 import sys
@@ -45,6 +46,7 @@ def run(command: dict) -> None:
 
 
 if __name__ == "__main__":
+    gc.freeze()  # what is never looked through is never copied
     for line in sys.stdin:
         told = json.loads(line)
         child = os.fork()

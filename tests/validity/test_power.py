@@ -40,6 +40,22 @@ def test_predicted_power_is_that_of_studies_one_by_one(n: int) -> None:
     print(n, found / N_STUDIES, curve.power[0])
 
 
+def test_power_is_the_size_of_the_test_where_the_pair_differs_by_next_to_nothing() -> None:
+    curve = power_curve("scales", "brier", -1e-4, n=[50, 200], n_studies=800)
+    assert (abs(curve.power - 0.05) < 0.025).all()
+
+
+def test_power_of_a_difference_in_accuracy_is_that_of_the_normal_approximation() -> None:
+    n, p, q = 300, 0.7733726, 0.6733726
+    curve = power_curve("scales", "accuracy", p - q, n=[n], n_studies=1_000)
+    assert curve.pair.first_measure == pytest.approx(p, abs=1e-3)
+    # Independent answers: the variance of a difference of two Bernoulli variables. The difference moves in steps of 2/n
+    # once the number of unlike answers is given, and a tie counts as extreme: half a step is lost.
+    error = math.sqrt((p * (1 - p) + q * (1 - q)) / n)
+    phi = 0.5 * math.erfc(-((p - q - 1 / n) / error - 1.959964) / math.sqrt(2))
+    assert curve.power[0] == pytest.approx(phi, abs=0.05)
+
+
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: f"{setting.study}-{setting.measure}")
 def test_predicted_power_is_what_many_whole_studies_found(setting: Setting) -> None:
     curve = power_curve(setting.study, setting.measure, setting.effect, n=[setting.n], n_studies=3_000)

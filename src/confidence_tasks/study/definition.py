@@ -216,11 +216,13 @@ BINARY = Domain(values=(0.0, 1.0))
 class Study:
     """Declaration of a study: its tasks, questions, prompts, reader, measures and report.
 
-    Both harnesses, the report and all commands work from this object. An attribute that is a function or a table may
-    be a :class:`Reference` to one, which is imported when it is first used.
+    Both harnesses, the report and all commands work from this object. A study needs at least ``name``, ``title``,
+    ``module``, ``designs``, ``questions``, ``conditions``, ``stages``, ``trial``, ``read``, ``measures`` and
+    ``headline_measures``.
 
-    Several attributes are functions of ``parameters``: a mapping with the value of every parameter of the task, and
-    with the name of the task as ``task``.
+    An attribute that is a function or a table may be a :class:`Reference` to one, which is imported at its first use.
+    The argument ``parameters`` of functions is a mapping with the value of every parameter of the task, and with the
+    name of the task as ``task``.
 
     Attributes
     ----------
@@ -268,8 +270,8 @@ class Study:
     stages : tuple of Stage or callable
         The model calls of a trial, or ``stages(parameters)`` that returns them.
     repeats_parameter : str
-        Name of the parameter that holds how often each question is asked under each condition, if each of these replies
-        is a trial of its own. By default each question is asked once.
+        Name of the parameter that holds the number of times each question is asked under each condition. Each of these
+        replies is a trial of its own. By default each question is asked once.
     metadata_keys : tuple of str, optional
         Keys of a question's metadata that are stored with each sample, where ``read`` and simulated subjects find them;
         by default all keys.
@@ -306,8 +308,8 @@ class Study:
         Names of the measures whose differences from the baseline are tested. They may only read columns that mean the
         same under every condition.
     corroborating_measures : mapping of str to tuple of str
-        For a tested measure that depends on a confidence threshold, the tested measures that do not. The report says
-        whether one of them differs significantly in the same direction.
+        For a tested measure that depends on a confidence threshold: tested measures that do not depend on one. The
+        report says whether one of these differs significantly in the same direction.
     pooled_measures : tuple of Measure
         Further measures, computed over the trials of all conditions together.
     metrics : callable, optional

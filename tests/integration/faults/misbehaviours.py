@@ -360,6 +360,7 @@ def _log(task: Task, model: Model, folder: Path) -> EvalLog:
         model=model,
         log_dir=str(folder / "logs"),
         display="none",
+        log_realtime=False,
         max_retries=2,
         fail_on_error=False,
     )

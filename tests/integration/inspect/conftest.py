@@ -23,7 +23,7 @@ def run(tmp_path: Path) -> Run:
     """Run a task through Inspect and return its log as read back from disk."""
 
     def run_task(task: Task, model: str | Model = "simulated/ideal", **options: Any) -> EvalLog:
-        (log,) = eval(task, model=model, log_dir=str(tmp_path), display="none", **options)
+        (log,) = eval(task, model=model, log_dir=str(tmp_path), log_realtime=False, display="none", **options)
         assert log.status == "success", log.error
         return read_eval_log(log.location)
 

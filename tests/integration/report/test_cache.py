@@ -54,6 +54,17 @@ def uncached(folder):
     return report(folder)
 
 
+@pytest.fixture(scope="module")
+def file(folder):
+    """Trials of one study by one model: enough where it does not matter what is kept."""
+    return folder / "scales-lab-steady.jsonl"
+
+
+@pytest.fixture(scope="module")
+def uncached_of_file(file):
+    return report(file)
+
+
 def test_a_report_is_the_same_to_the_bit_without_a_cache_and_with_a_cold_and_a_warm_one(
     folder, uncached, kept, monkeypatch
 ):
@@ -135,14 +146,14 @@ def _noted(read):
     return reader
 
 
-def test_other_settings_and_other_code_are_computed_anew(folder, kept, monkeypatch):
-    report(folder, kept)
+def test_other_settings_and_other_code_are_computed_anew(file, kept, monkeypatch):
+    report(file, kept)
     count = len(kept.sizes())
-    report(folder, kept, Settings(n_resamples=50, seed=1))
+    report(file, kept, Settings(n_resamples=50, seed=1))
     more = len(kept.sizes())
     assert more > count
     monkeypatch.setattr(cache_module, "code_digest", lambda: "other code")
-    report(folder, kept)
+    report(file, kept)
     assert len(kept.sizes()) == more + count
 
 
@@ -170,22 +181,22 @@ def test_damaged_entries_are_computed_anew_with_one_warning(folder, uncached, ke
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
 def test_a_folder_that_cannot_be_written_costs_nothing_but_one_line(
-    folder, uncached, kept, monkeypatch, number
+    file, uncached_of_file, kept, monkeypatch, number
 ):
     def refuse(path, content):
         raise OSError(number, os.strerror(number), str(path))
 
     monkeypatch.setattr(cache_module, "write_atomically", refuse)
     with pytest.warns(UserWarning, match=f"cannot be written .{os.strerror(number)}.*--no-cache") as warned:
-        assert_same(uncached, report(folder, kept))
+        assert_same(uncached_of_file, report(file, kept))
     assert len(warned) == 1
 
 
-def test_a_file_in_the_place_of_the_folder_is_said_once(folder, tmp_path, monkeypatch):
+def test_a_file_in_the_place_of_the_folder_is_said_once(file, tmp_path, monkeypatch):
     place = tmp_path / "place"
     place.write_text("a file")
     monkeypatch.setenv("CONFIDENCE_TASKS_CACHE", str(place))
-    done = run("report", folder, tmp_path)
+    done = run("report", file, tmp_path)
     assert done.exit_code == 0
     # Wrapped at the width of the terminal, wherever the length of the path puts the line break.
     assert " ".join(done.stderr.split()).count("cannot be written") == 1
@@ -212,12 +223,12 @@ def table():
     return {"0": table_of({"x": [1.0, float("nan")], "y": ["a", "b"]}, name="some")}
 
 
-def test_two_processes_use_a_cache_at_once(folder, uncached, tmp_path):
+def test_two_processes_use_a_cache_at_once(file, uncached_of_file, tmp_path):
     """Both write the same entries, and read what the other may be writing."""
     pages = [tmp_path / f"{number}.html" for number in range(2)]
     environment = {**os.environ, "CONFIDENCE_TASKS_CACHE": str(tmp_path / "shared")}
     program = "from confidence_tasks.cli import main; main()"
-    command = [sys.executable, "-c", program, "report", str(folder), "--resamples", "50", "-o"]
+    command = [sys.executable, "-c", program, "report", str(file), "--resamples", "50", "-o"]
     started = [
         subprocess.Popen([*command, str(page)], env=environment, stderr=subprocess.PIPE, text=True)
         for page in pages
@@ -225,7 +236,9 @@ def test_two_processes_use_a_cache_at_once(folder, uncached, tmp_path):
     said = [process.communicate()[1] for process in started]
     assert [process.returncode for process in started] == [0, 0], said
     assert "damaged" not in "".join(said)
-    assert pages[0].read_text(encoding="utf-8") == pages[1].read_text(encoding="utf-8") == uncached.html
+    assert (
+        pages[0].read_text(encoding="utf-8") == pages[1].read_text(encoding="utf-8") == uncached_of_file.html
+    )
     assert not [path for path in (tmp_path / "shared").rglob("*") if path.is_file() and path.suffix != ".zip"]
 
 
@@ -271,11 +284,11 @@ def test_the_command_shows_and_clears_what_reports_kept(folder, tmp_path):
 
 
 @pytest.mark.parametrize("way", ["option", "environment"])
-def test_the_cache_can_be_left_out(folder, tmp_path, way, monkeypatch):
+def test_the_cache_can_be_left_out(file, tmp_path, way, monkeypatch):
     if way == "environment":
         monkeypatch.setenv("CONFIDENCE_TASKS_NO_CACHE", "1")
     options = ["--no-cache"] if way == "option" else []
-    assert run("report", folder, tmp_path, *options).exit_code == 0
+    assert run("report", file, tmp_path, *options).exit_code == 0
     assert not user_cache().sizes()
 
 

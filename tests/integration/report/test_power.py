@@ -129,25 +129,9 @@ def test_paired_draws_have_the_correlation_asked_for() -> None:
         assert abs(np.corrcoef(first[name], second[name])[0, 1] - wanted) < 0.05
 
 
-def test_power_is_the_size_of_the_test_where_the_pair_differs_by_next_to_nothing() -> None:
-    curve = power_curve("scales", "brier", -1e-4, n=[50, 200], n_studies=800)
-    assert (abs(curve.power - 0.05) < 0.025).all()
-
-
-def test_power_of_a_difference_in_accuracy_is_that_of_the_normal_approximation() -> None:
-    n, p, q = 300, 0.7733726, 0.6733726
-    curve = power_curve("scales", "accuracy", p - q, n=[n], n_studies=1_000)
-    assert curve.pair.first_measure == pytest.approx(p, abs=1e-3)
-    # Independent answers: the variance of a difference of two Bernoulli variables. The difference moves in steps of 2/n
-    # once the number of unlike answers is given, and a tie counts as extreme: half a step is lost.
-    error = math.sqrt((p * (1 - p) + q * (1 - q)) / n)
-    phi = 0.5 * math.erfc(-((p - q - 1 / n) / error - 1.959964) / math.sqrt(2))
-    assert curve.power[0] == pytest.approx(phi, abs=0.05)
-
-
 def test_one_model_asked_twice_needs_fewer_questions() -> None:
     apart, alike = (
-        power_curve("scales", "ece", -0.1, n=[150], correlation=correlation, n_studies=500).power[0]
+        power_curve("scales", "ece", -0.1, n=[150], correlation=correlation, n_studies=150).power[0]
         for correlation in (0.0, 1.0)
     )
     assert alike > apart + 0.1
@@ -160,7 +144,7 @@ def test_a_small_alpha_has_exchanges_enough_to_reject() -> None:
 
 def test_the_seed_decides_everything() -> None:
     once, again, other = (
-        power_curve("fermieval", "coverage", 0.1, n=[60], n_studies=150, seed=seed) for seed in (3, 3, 4)
+        power_curve("fermieval", "coverage", 0.1, n=[60], n_studies=60, seed=seed) for seed in (3, 3, 4)
     )
     assert once.power == again.power
     assert once.pair == again.pair

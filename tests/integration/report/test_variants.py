@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai.solver import generate
-from tests.unit.report.runs import rows, write
+from tests.unit.report.runs import rows, undrawn_report, write
 
 from confidence_tasks import scale_granularity
-from confidence_tasks.report import collect, report_of, trials
+from confidence_tasks.report import collect, trials
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.inspect_logs import read_inspect_log
 
@@ -32,7 +32,7 @@ def paths(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def made(paths):
-    return report_of(collect(paths.values()), settings=FEW)
+    return undrawn_report(collect(paths.values()), settings=FEW)
 
 
 def test_each_way_is_reported_as_if_it_were_alone(made, paths):
@@ -40,7 +40,7 @@ def test_each_way_is_reported_as_if_it_were_alone(made, paths):
     # Runs begun in the same second have no order in time.
     assert {model.label for model in results.models} == {f"{MODEL} (elicitation={way})" for way in paths}
     for way, path in paths.items():
-        (alone,) = report_of(collect(path), settings=FEW).results
+        (alone,) = undrawn_report(collect(path), settings=FEW).results
         for entry in alone.estimates:
             if entry.measure in ("ece", "accuracy", "confidence_raw", "parse_rate"):
                 together = results.estimate(f"{MODEL} (elicitation={way})", entry.group, entry.measure)
@@ -56,15 +56,16 @@ def test_ways_stand_side_by_side_with_a_word_on_it(made):
     assert {key.label for key in made.figures[0].keys} == set(table["model"])
 
 
-def test_one_way_needs_no_word(report):
-    titles = {notice.title for task in report.tasks for notice in task.notices}
+def test_one_way_needs_no_word(collection):
+    made = undrawn_report(collection, settings=FEW)
+    titles = {notice.title for task in made.tasks for notice in task.notices}
     assert not titles & {"Asked in several ways", "The same question several times in a file"}
 
 
 def test_another_solver_or_judge_is_another_way(paths, tmp_path):
     other = asked(tmp_path, solver=generate(), model_roles={"judge": "simulated/ideal"})
     assert read_inspect_log(other)[0].setup["judge"] == "simulated/ideal"
-    (results,) = report_of(collect([paths["verbal"], other]), settings=FEW).results
+    (results,) = undrawn_report(collect([paths["verbal"], other]), settings=FEW).results
     assert len(results.models) == 2
 
 
@@ -72,13 +73,13 @@ def test_a_file_of_trials_says_how_they_were_asked(tmp_path):
     told = [{**row, "setup": json.dumps({"prompt": way})} for way in "ab" for row in rows("scales")]
     named = [{**row, "setup": way} for way in ("plain", "polite") for row in rows("scales")]
     for expected, its in (("prompt=a", told), ("setup=polite", named)):
-        (results,) = report_of(collect(write(tmp_path / "a.jsonl", its)), settings=FEW).results
+        (results,) = undrawn_report(collect(write(tmp_path / "a.jsonl", its)), settings=FEW).results
         assert f"lab/steady ({expected})" in [model.label for model in results.models]
         assert {len(model) for model in results.models} == {len(rows("scales"))}
 
 
 def test_a_question_asked_twice_without_saying_how_is_noticed(tmp_path):
-    made = report_of(collect(write(tmp_path / "a.jsonl", rows("scales") * 2)), settings=FEW)
+    made = undrawn_report(collect(write(tmp_path / "a.jsonl", rows("scales") * 2)), settings=FEW)
     (task,) = made.tasks
     notice = next(each for each in task.notices if each.title == "The same question several times in a file")
     assert notice.where == (f"lab/steady: {len(rows('scales'))} trials more",)
@@ -94,7 +95,7 @@ def test_trials_of_logs_written_to_a_file_are_the_same_models_and_studies_again(
             for each in results.results
             for model in each.models
         }
-        for results in (report_of(collect(what), settings=FEW) for what in (every, tmp_path / "all.csv"))
+        for results in (undrawn_report(collect(what), settings=FEW) for what in (every, tmp_path / "all.csv"))
     )
     assert before == after
     assert isinstance(trials(tmp_path / "all.csv"), pd.DataFrame)
