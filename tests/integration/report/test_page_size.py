@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.items import scale_items
 from tests.trials import scale_trial
-from tests.unit.report.runs import SCALES, STUDIES, SUBJECTS, TASKS, replies, write
+from tests.unit.report.runs import SCALES, STUDIES, SUBJECTS, TASKS, replies, rows, write
 
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
@@ -126,3 +126,15 @@ def test_thirty_models_in_four_studies_fit_in_three_megabytes(tmp_path):
     assert all(f"model-{i:02d}" in glance for i in range(30))
     assert "more: <code>--tables</code> writes all to contrasts.csv" in made.html
     assert "Drawn are the first 12 of 30 models; the table has all." in made.html
+
+
+@pytest.mark.slow
+def test_ten_models_in_every_study_fit_in_three_megabytes(tmp_path):
+    for i in range(10):
+        for study in STUDIES:
+            write(
+                tmp_path / f"{study}-{i}.jsonl", [{**row, "model": f"lab/model-{i}"} for row in rows(study)]
+            )
+    made = report_of(collect(tmp_path), settings=Settings(n_resamples=20))
+    assert len(made.html.encode()) < 3_000_000
+    assert all(len(results.models) == 10 for results in made.results)

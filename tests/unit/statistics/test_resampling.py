@@ -151,6 +151,26 @@ def drawn(n_units, n_resamples=2000, **options):
     return np.concatenate(seen)
 
 
+@pytest.mark.parametrize("seed", [None, np.random.default_rng(3)], ids=["none", "generator"])
+def test_what_is_not_the_seed_of_one_draw_is_drawn_from_anew(seed):
+    x = np.arange(20.0)
+    first, second = (bootstrap_distribution(mean, x, n_resamples=20, seed=seed) for _ in range(2))
+    assert (first != second).any()
+
+
+def test_equal_rows_reach_the_statistic_once_with_the_sum_of_their_weights():
+    seen = []
+
+    def spy(x, y, *, weights):
+        seen.append((x.tolist(), y.tolist(), weights.sum(axis=1)))
+        return weights[:, 0]
+
+    bootstrap_distribution(spy, [2.0, 1.0, 2.0, 1.0], [1.0, 0.0, 1.0, 1.0], n_resamples=7)
+    ((x, y, totals),) = seen
+    assert sorted(zip(x, y, strict=True)) == [(1.0, 0.0), (1.0, 1.0), (2.0, 1.0)]
+    np.testing.assert_array_equal(totals, 4.0)
+
+
 def test_counts_have_the_moments_of_a_multinomial():
     n, size = 6, 40_000
     counts = drawn(n, size)

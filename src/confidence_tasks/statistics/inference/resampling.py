@@ -34,7 +34,10 @@ from confidence_tasks.statistics.inference.weights import (
 )
 
 Statistic: TypeAlias = Callable[..., Any]
-"""``statistic(*arrays, weights=W)``: a number for W of shape (n,), an array (R,) for W of shape (R, n)."""
+"""``statistic(*arrays, weights=W)``: a number for W of shape (n,), an array (R,) for W of shape (R, n).
+
+Equal rows are passed once, with the sum of their weights, and in another order: they may only count as repetitions.
+"""
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 
@@ -74,13 +77,17 @@ class Sample:
 
     def __call__(self, weights: NDArray[Any]) -> FloatArray:
         """Evaluate the statistic for each row of weights of the kinds, shape (R, K)."""
-        shared = SharedWeights.of(weights)
-        values = np.asarray(self.statistic(*self.arrays, weights=shared), dtype=np.float64)
-        if values.shape != (size := len(weights),):
-            raise ValueError(
-                f"the statistic must return one value per row of weights: shape ({size},), got {values.shape}"
-            )
-        return values
+        return _values(self.statistic, self.arrays, weights)
+
+
+def _values(statistic: Statistic, arrays: Sequence[NDArray[Any]], weights: NDArray[Any]) -> FloatArray:
+    """Evaluate a statistic for each row of weights; ValueError unless it returns one value for each."""
+    values = np.asarray(statistic(*arrays, weights=SharedWeights.of(weights)), dtype=np.float64)
+    if values.shape != (size := len(weights),):
+        raise ValueError(
+            f"the statistic must return one value per row of weights: shape ({size},), got {values.shape}"
+        )
+    return values
 
 
 def _minus(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -154,10 +161,9 @@ def resample_values(samples: Sequence[Sample], n_resamples: int, seed: Seed) -> 
 def exchange_values(first: Sample, second: Sample, n_resamples: int, seed: Seed) -> FloatArray:
     """Evaluate the difference of two samples after exchanges of the samples within units."""
     arrays = tuple(np.concatenate(pair) for pair in zip(first.arrays, second.arrays, strict=True))
-    stacked = Sample(first.statistic, arrays, first.kinds)
     pair = first.kinds, second.kinds, alike_units([first.kinds, second.kinds])
     blocks = [
-        _minus(stacked(as_first), stacked(as_second))
+        _minus(_values(first.statistic, arrays, as_first), _values(first.statistic, arrays, as_second))
         for ((as_first, as_second, _),) in exchanged_kinds([pair], n_resamples=n_resamples, seed=seed)
     ]
     return np.concatenate(blocks)
@@ -241,7 +247,8 @@ def bootstrap_distribution(
     """Evaluate a statistic on bootstrap resamples of whole units.
 
     A resample is a vector of counts, how often each unit was drawn. The statistic is called with a matrix of
-    them, never once per resample.
+    them, never once per resample. Equal rows are passed to it once, with the sum of their counts, and in another
+    order; a statistic that depends on the order of rows cannot be resampled here.
 
     Parameters
     ----------

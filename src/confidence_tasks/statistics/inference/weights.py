@@ -260,9 +260,8 @@ _MOST_KEPT = 1 << 25
 def _kept_counts(n_units: int, n_resamples: int, seed: int | tuple[int, ...]) -> NDArray[np.uint8]:
     """Return the counts of all resamples, shape (U, R): models that were asked the same questions share them."""
     rng, step = np.random.default_rng(seed), max(1, _CACHED // max(n_units, 1))
-    counts = np.empty(
-        (n_units, n_resamples), dtype=np.uint8
-    )  # a unit is drawn once on average, never 256 times
+    # A unit is drawn once on average; that it is drawn 256 times has a probability of 1 in 10 ** 500.
+    counts = np.empty((n_units, n_resamples), dtype=np.uint8)
     for start in range(0, n_resamples, step):
         block = counts[:, start : start + step]
         block[:] = drawn_counts(n_units, block.shape[1], rng)
@@ -274,7 +273,8 @@ def _bootstrap_counts(
     n_units: int, n_resamples: int, seed: Seed | tuple[int, ...]
 ) -> Callable[[int], NDArray[Any]]:
     """Return a function that gives the counts of the next k resamples, shape (U, k)."""
-    if isinstance(seed, np.random.Generator) or n_units * n_resamples > _MOST_KEPT:
+    # Only these seeds stand for one draw: a generator goes on, and None draws anew.
+    if not isinstance(seed, int | tuple) or n_units * n_resamples > _MOST_KEPT:
         rng = np.random.default_rng(seed)
         return lambda k: drawn_counts(n_units, k, rng)
     counts, end = _kept_counts(n_units, n_resamples, seed), 0
