@@ -80,7 +80,7 @@ def test_intervals_on_arrays_are_the_intervals_in_words() -> None:
     lower, upper = stated_interval(subject, 0.8, drawn)
     for i, name in enumerate(NAMES):
         question = Question(name, "made-up", "How large?", "number", "4")
-        ends = fermieval.whole(*fermieval.perceived_interval(question, subject, 0.8, "7", 0.8))
+        ends = fermieval.stated_ends(question, subject, 0.8, "7", 0.8)
         assert (lower[i] + 4, upper[i] + 4) == ends
 
 

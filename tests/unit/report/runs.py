@@ -15,7 +15,7 @@ from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
 from confidence_tasks.sources.generated import lifeeval_question
 from confidence_tasks.studies.fermieval.replies import LEVELS, interval_reply
-from confidence_tasks.studies.fermieval.subject import perceived_interval, whole
+from confidence_tasks.studies.fermieval.subject import stated_ends
 from confidence_tasks.studies.lifeeval.trials import maximum_score
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval.measures import riskeval_trial
@@ -50,7 +50,7 @@ def fermieval(subject: Subject, seed: str, n: int = 60) -> Trials:
     for i in range(n):
         question = Question(f"quantity-{i}", "made-up", "How many?", "number", str(i % 19 - 9))
         for level in LEVELS:
-            reply = interval_reply(*whole(*perceived_interval(question, subject, level, seed, level)))
+            reply = interval_reply(*stated_ends(question, subject, level, seed, level))
             yield fermieval_trial(question, level, ("calibration", "test")[i % 2], reply)
 
 

@@ -13,8 +13,7 @@ from confidence_tasks.studies.fermieval.report import method_table
 from confidence_tasks.studies.fermieval.subject import (
     belief,
     exponent_distribution,
-    perceived_interval,
-    whole,
+    stated_ends,
 )
 from confidence_tasks.studies.fermieval.trials import fermieval_summary
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial, logprob_summary
@@ -39,7 +38,7 @@ def interval_trials(n, levels):
             question,
             level,
             half(i),
-            interval_reply(*whole(*perceived_interval(question, SUBJECT, level, "1", level))),
+            interval_reply(*stated_ends(question, SUBJECT, level, "1", level)),
         )
         for i, question in enumerate(questions(n))
         for level in levels
@@ -62,7 +61,7 @@ def sampling_trials(n, levels, samples=20, temperatures=(1.0,)):
             "interval",
             temperature,
             half(i),
-            interval_reply(*whole(*perceived_interval(question, SUBJECT, level, "1", temperature, repeat))),
+            interval_reply(*stated_ends(question, SUBJECT, level, "1", temperature, repeat)),
             level,
         )
         for i, question in enumerate(questions(n))

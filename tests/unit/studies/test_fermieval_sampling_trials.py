@@ -75,7 +75,6 @@ def test_intervals_are_outer_quantiles_question_by_question():
     assert intervals["question_id"].tolist() == ["q-1", "q-2"]
     assert intervals["lower"].tolist() == [1.0, 7.0]
     assert intervals["upper"].tolist() == [19.0, 7.0]
-    assert intervals["samples"].tolist() == [20.0, 3.0]
     assert intervals["truth"].tolist() == [5.0, 9.0]
 
 

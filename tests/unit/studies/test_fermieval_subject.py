@@ -22,10 +22,9 @@ from confidence_tasks.studies.fermieval.subject import (
     belief,
     draw_exponent,
     exponent_distribution,
-    perceived_interval,
+    stated_ends,
     true_values,
     tunnel,
-    whole,
 )
 from confidence_tasks.studies.fermieval_logprob import STUDY as LOGPROB
 from confidence_tasks.studies.fermieval_sampling import STUDY as SAMPLING
@@ -41,7 +40,7 @@ def test_coverage_is_the_level_times_the_perception(perception, level):
     subject = make_subject("ideal", perception=perception)
     contained = []
     for question in QUESTIONS:
-        lower, upper = perceived_interval(question, subject, level, "1", level)
+        lower, upper = stated_ends(question, subject, level, "1", level)
         contained.append(lower <= int(question.gold) <= upper)
     expected = level * perception
     assert np.mean(contained) == pytest.approx(
@@ -61,31 +60,25 @@ def test_the_ideal_subject_reaches_the_nominal_coverage_and_others_do_not():
     assert covered["overconfident"] == covered["tunnel"] == pytest.approx(0.6435, abs=0.005)
 
 
-def test_whole_ends_contain_a_whole_truth_if_and_only_if_the_ends_do():
-    subject = make_subject("tunnel")
+@pytest.mark.parametrize("perception", [0.1, 0.65, 1.0])
+def test_ends_are_the_whole_numbers_within_the_quantiles_of_the_visible_part(perception):
+    subject = make_subject("tunnel", perception=perception)
     for question in QUESTIONS[:300]:
-        truth = int(question.gold)
-        ends = perceived_interval(question, subject, 0.9, "1")
-        lower, upper = whole(*ends)
-        assert lower <= upper
-        if math.ceil(ends[0]) <= math.floor(ends[1]):
-            assert (lower <= truth <= upper) is (ends[0] <= truth <= ends[1])
+        start, _ = tunnel(perception, "1", question.id)
+        lower, upper = map(
+            belief(question, subject, "1").inv_cdf, (start + 0.05 * perception, start + 0.95 * perception)
+        )
+        within = [value for value in range(-60, 60) if lower <= value <= upper]
+        expected = within or [round((lower + upper) / 2)]
+        assert stated_ends(question, subject, 0.9, "1") == (expected[0], expected[-1])
 
 
 def test_the_belief_is_fixed_and_the_tunnel_varies_between_calls():
     question, subject = QUESTIONS[0], make_subject("tunnel")
     seeds = ["7", "7/T=1.0/0", "7/T=1.0/1"]
     assert len({belief(question, subject, seed).mean for seed in seeds}) == 1
-    assert len({perceived_interval(question, subject, 0.9, seed) for seed in seeds}) == 3
+    assert len({tunnel(subject.perception, seed, question.id) for seed in seeds}) == 3
     assert belief(question, subject, "8").mean != belief(question, subject, "7").mean
-
-
-def test_a_subject_with_full_perception_states_the_quantiles_of_its_belief():
-    question, subject = QUESTIONS[0], make_subject("ideal", belief_sd=3.0)
-    distribution = belief(question, subject, "1")
-    ends = perceived_interval(question, subject, 0.9, "1")
-    assert ends == pytest.approx((distribution.inv_cdf(0.05), distribution.inv_cdf(0.95)))
-    assert distribution.stdev == 3.0
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -94,7 +87,7 @@ def test_the_level_is_that_of_the_condition(level):
     for question in QUESTIONS[:20]:
         reading = read_fermi_interval(reply_to(STUDY, question, condition_of(level), subject).text)
         assert reading.status == "ok"
-        expected = whole(*perceived_interval(question, subject, level, "1", level))
+        expected = stated_ends(question, subject, level, "1", level)
         assert (reading.lower, reading.upper) == expected
 
 

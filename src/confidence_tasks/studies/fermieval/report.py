@@ -42,10 +42,7 @@ from confidence_tasks.studies.fermieval.trials import EXCLUDED, FIGURES, JACKKNI
 from confidence_tasks.studies.fermieval_logprob.trials import fitted_temperature, set_intervals
 from confidence_tasks.studies.fermieval_sampling.trials import (
     SHORTFALL_WEIGHT,
-    chosen_temperature,
-    rows_in,
-    sampled_intervals,
-    samples_at,
+    intervals_at,
 )
 from confidence_tasks.study.measures import Columns, rows_of
 from confidence_tasks.study.parameter import one_of
@@ -126,18 +123,10 @@ def _logprob_intervals(trials: Columns, levels: Sequence[float]) -> Intervals:
 
 def _sampled_intervals(trials: Columns, levels: Sequence[float], shortfall_weight: float) -> Intervals:
     """Return intervals from samples, by kind of sample, at the temperature chosen for each level."""
-    intervals: Intervals = {}
-    for ask, level in product(dict.fromkeys(trials["ask"]), levels):
-        samples = samples_at(trials, ask, level)
-        temperatures = np.unique(samples["temperature"])
-        if len(temperatures) == 1:
-            (temperature,) = temperatures
-        else:
-            temperature = chosen_temperature(samples, level, shortfall_weight)
-        intervals[f"sampling_{ask}", level] = sampled_intervals(
-            rows_in(samples, temperature=temperature), level
-        )
-    return intervals
+    return {
+        (f"sampling_{ask}", level): intervals_at(trials, ask, level, shortfall_weight)
+        for ask, level in product(dict.fromkeys(trials["ask"]), levels)
+    }
 
 
 def method_table(

@@ -57,16 +57,34 @@ def tunnel(perception: float, *key: object) -> tuple[float, float]:
     return start, start + perception
 
 
-def perceived_interval(
-    question: Question, subject: Subject, level: float, seed: str, *key: object
-) -> tuple[float, float]:
-    """Return the alpha/2 and 1 - alpha/2 quantiles of the visible part of the belief in one call."""
-    start, _ = tunnel(subject.perception, seed, question.id, *key)
-    distribution, tail = belief(question, subject, seed), (1.0 - level) / 2.0
-    return (
-        distribution.inv_cdf(start + tail * subject.perception),
-        distribution.inv_cdf(start + (1.0 - tail) * subject.perception),
+def stated_interval(subject: Subject, level: float, draws: Draws) -> tuple[FloatArray, FloatArray]:
+    """Return the whole-number ends of simulated intervals, as distances from the true exponent.
+
+    These are the smallest and the largest whole number between the alpha/2 and 1 - alpha/2 quantiles of the visible
+    part; if there is none, both are the one nearest the middle. Of the standard normal ``draws``, ``belief`` is the
+    error of the belief and ``tunnel`` determines which part is visible.
+    """
+    start, tail = ndtr(draws["tunnel"]) * (1.0 - subject.perception), (1.0 - level) / 2.0
+    lower, upper = (
+        subject.belief_sd * (draws["belief"] + ndtri(start + quantile * subject.perception))
+        for quantile in (tail, 1.0 - tail)
     )
+    first, last, middle = np.ceil(lower), np.floor(upper), np.rint((lower + upper) / 2.0)
+    empty = first > last
+    return np.where(empty, middle, first), np.where(empty, middle, last)
+
+
+def stated_ends(
+    question: Question, subject: Subject, level: float, seed: str, *key: object
+) -> tuple[int, int]:
+    """Return the ends of the subject's interval in one call."""
+    draws = {
+        "belief": normal(subject_seed(seed), question.id, "belief"),
+        "tunnel": normal(seed, question.id, *key, "tunnel"),
+    }
+    truth = int(float(question.gold or 0.0))
+    lower, upper = stated_interval(subject, level, draws)
+    return truth + int(lower), truth + int(upper)
 
 
 def true_values(subject: Subject, condition: str, *run: object) -> dict[str, float]:
@@ -96,19 +114,6 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
         for text, probability in reply_probabilities(interval_reply(*ends), subject)
     ]
     return expected_values(INTERVAL_MEASURES, trials)
-
-
-def whole(lower: float, upper: float) -> tuple[int, int]:
-    """Return the smallest and the largest whole number in an interval; if there is none, the one nearest its middle.
-
-    Examples
-    --------
-    >>> whole(2.3, 5.9), whole(2.3, 2.6)
-    ((3, 5), (2, 2))
-    """
-    first, last = math.ceil(lower), math.floor(upper)
-    middle = round((lower + upper) / 2.0)
-    return (first, last) if first <= last else (middle, middle)
 
 
 def exponent_distribution(
@@ -149,16 +154,11 @@ def true_values_of_tokens(subject: Subject, condition: str, *run: object) -> dic
 
 def draw_exponent(probabilities: dict[int, float], temperature: float, *key: object) -> int:
     """Draw an exponent at a temperature; the most probable one at temperature 0."""
-    most = max(probabilities.values())
+    p = np.array(list(probabilities.values()))
     if not temperature:
-        return next(value for value, p in probabilities.items() if p == most)
-    weights = {value: (p / most) ** (1.0 / temperature) for value, p in probabilities.items()}
-    remaining = uniform(*key, "exponent") * math.fsum(weights.values())
-    for value, weight in weights.items():
-        remaining -= weight
-        if remaining <= 0.0:
-            return value
-    return max(weights)
+        return list(probabilities)[p.argmax()]
+    cumulative = np.cumsum((p / p.max()) ** (1.0 / temperature))
+    return list(probabilities)[np.searchsorted(cumulative, uniform(*key, "exponent") * cumulative[-1])]
 
 
 def respond_exponent(question: Question, request: StageRequest, *, reasoned: bool = False) -> Reply:
@@ -184,24 +184,9 @@ def respond(question: Question, request: StageRequest) -> Reply:
     """Reply with an interval of the nominal coverage with which the label of the condition ends."""
     level = level_of(request.condition.rpartition(",")[2])
     key = (request.seed, question.id, level)
-    ends = whole(*perceived_interval(question, request.subject, level, request.seed, level))
+    ends = stated_ends(question, request.subject, level, request.seed, level)
     reply = interval_reply(*ends, reasoning="I combined rough estimates of each factor.")
     return Reply(apply_sloppiness(reply, request.subject, *key), level)
-
-
-def stated_interval(subject: Subject, level: float, draws: Draws) -> tuple[FloatArray, FloatArray]:
-    """Return the whole-number ends of simulated intervals, as distances from the true exponent."""
-    mean = subject.belief_sd * draws["belief"]
-    start = ndtr(draws["tunnel"]) * (1.0 - subject.perception)
-    tail = (1.0 - level) / 2.0
-    lower, upper = (
-        mean + subject.belief_sd * ndtri(start + quantile * subject.perception)
-        for quantile in (tail, 1.0 - tail)
-    )
-    first, last = np.ceil(lower), np.floor(upper)
-    middle = np.rint((lower + upper) / 2.0)
-    empty = first > last
-    return np.where(empty, middle, first), np.where(empty, middle, last)
 
 
 def _interval_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:

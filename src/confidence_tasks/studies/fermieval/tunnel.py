@@ -31,8 +31,8 @@ from confidence_tasks.studies.fermieval.replies import TEST
 from confidence_tasks.studies.fermieval.trials import within_split
 from confidence_tasks.studies.fermieval_sampling.trials import (
     AGREEMENT,
+    rows_by_question,
     rows_in,
-    samples_by_question,
     sampling_measures,
 )
 from confidence_tasks.study.measures import Measure
@@ -248,7 +248,10 @@ def tunnel_over_samples(results: TaskResults, styles: ModelStyles, model: ModelT
     """Draw the tunnel index and the agreement over the number m of pooled chains of reasoning (theorem 2)."""
     for temperature in sorted(set(model.columns["temperature"].tolist())):
         samples = rows_in(model.columns, temperature=temperature, split=TEST)
-        direct, reasoned = (samples_by_question(rows_in(samples, ask=ask)) for ask in ("direct", "reasoned"))
+        direct, reasoned = (
+            {name: samples["lower"][rows] for name, rows in rows_by_question(samples, ask=ask).items()}
+            for ask in ("direct", "reasoned")
+        )
         curve = curve_over_samples(direct, reasoned)
         if len(curve):
             m = curve["samples"].to_numpy(dtype=np.float64)

@@ -7,8 +7,9 @@ appendix G for the tunnel index.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product
 from typing import Any, Literal, get_args
 
 from confidence_tasks import statistics
@@ -26,7 +27,7 @@ from confidence_tasks.studies.fermieval.replies import (
     read_fermi_exponent,
     read_fermi_interval,
 )
-from confidence_tasks.studies.fermieval.trials import CALIBRATED, FIGURES, LOGGED, has_interval, of_intervals
+from confidence_tasks.studies.fermieval.trials import CALIBRATED, FIGURES, LOGGED, of_intervals
 from confidence_tasks.study import Question, Replies, Stage, TaskMetrics, Token, Trial
 from confidence_tasks.study.measures import (
     PARSE_RATE,
@@ -61,8 +62,13 @@ def cell_of(ask: str, temperature: float, level: float | None = None) -> str:
     >>> cell_of("interval", 0.7, 0.95), cell_of("direct", 1.0)
     ('interval,T=0.7,p=0.95', 'direct,T=1')
     """
-    cell = f"{ask},T={temperature:.15g}"
+    cell = f"{ask},{temperature_label(temperature)}"
     return cell if level is None else f"{cell},{condition_of(level)}"
+
+
+def temperature_label(temperature: float) -> str:
+    """Return the label of a temperature, such as ``T=0.7``."""
+    return f"T={temperature:.15g}"
 
 
 class SampleTrial(Trial):
@@ -218,29 +224,17 @@ def sampled_intervals(trials: Columns, level: float, split: str = TEST) -> Colum
     """Return one interval per question: the alpha/2 quantile of sampled lower ends, the 1 - alpha/2 one of upper ends.
 
     ``trials`` are samples of one condition. The result has the columns of the first readable sample of each question,
-    with the ends in ``lower`` and ``upper``, the ``level``, and the number of readable samples in ``samples``. A
-    question without a readable sample is left out.
+    with the ends in ``lower`` and ``upper``, and the ``level``. A question without a readable sample is left out.
     """
-    rows = np.flatnonzero(has_interval(trials, split))
-    names, first, index, counts = np.unique(
-        trials["question_id"][rows].astype(str), return_index=True, return_inverse=True, return_counts=True
-    )
-    ends = np.empty((2, len(names)))
-    by_question = rows[np.argsort(index, kind="stable")]
-    start = np.cumsum(counts) - counts
-    for size in np.unique(counts):
-        same_size = counts == size
-        members = by_question[start[same_size][:, None] + np.arange(size)]
-        ends[:, same_size] = statistics.intervals.adjusted_interval(
-            trials["lower"][members], trials["upper"][members], level
+    rows = list(rows_by_question(trials, split=split).values())
+    sizes = np.array([len(each) for each in rows])
+    lower, upper = np.empty((2, len(rows)))
+    for size in np.unique(sizes):
+        samples = np.array([each for each in rows if len(each) == size])
+        lower[sizes == size], upper[sizes == size] = statistics.intervals.adjusted_interval(
+            trials["lower"][samples], trials["upper"][samples], level
         )
-    return {
-        **rows_of(trials, rows[first]),
-        "lower": ends[0],
-        "upper": ends[1],
-        "level": np.full(len(names), level),
-        "samples": counts.astype(np.float64),
-    }
+    return _one_per_question(trials, rows, lower=lower, upper=upper, level=np.full(len(rows), level))
 
 
 def penalized_score(trials: Columns, level: float, shortfall_weight: float = SHORTFALL_WEIGHT) -> float:
@@ -253,42 +247,80 @@ def penalized_score(trials: Columns, level: float, shortfall_weight: float = SHO
 
 
 def chosen_temperature(trials: Columns, level: float, shortfall_weight: float = SHORTFALL_WEIGHT) -> float:
-    """Return the temperature with the smallest J on the calibration half, the lowest if tied; NaN without that half."""
+    """Return the temperature with the smallest J on the calibration half, the lowest if tied; NaN without that half.
+
+    A single temperature needs no calibration half.
+    """
     temperatures = np.unique(trials["temperature"])
+    if len(temperatures) == 1:
+        return float(temperatures[0])
     scores = np.array(
         [penalized_score(rows_in(trials, temperature=each), level, shortfall_weight) for each in temperatures]
     )
     return math.nan if np.isnan(scores).all() else float(temperatures[np.nanargmin(scores)])
 
 
-def rows_in(trials: Columns, **values: Any) -> Columns:
-    """Return the trials that have the given value in each of the given columns."""
-    rows = np.logical_and.reduce([trials[column] == value for column, value in values.items()])
-    return rows_of(trials, rows)
+def intervals_at(
+    trials: Columns, ask: str, level: float, shortfall_weight: float, temperature: float | None = None
+) -> Columns:
+    """Return the intervals of a level from samples of a kind at a temperature, by default the chosen one."""
+    samples = _samples_at(trials, ask, level)
+    if temperature is None:
+        temperature = chosen_temperature(samples, level, shortfall_weight)
+    return sampled_intervals(rows_in(samples, temperature=temperature), level)
 
 
-def samples_at(trials: Columns, ask: str, level: float) -> Columns:
+def _samples_at(trials: Columns, ask: str, level: float) -> Columns:
     """Return the samples of a kind from which intervals of a level are made: exponents are used at every level."""
     return rows_in(trials, ask=ask, **({"level": level} if ask == "interval" else {}))
+
+
+def rows_in(trials: Columns, **values: Any) -> Columns:
+    """Return the trials that have the given value in each of the given columns."""
+    return rows_of(
+        trials, np.logical_and.reduce([trials[column] == value for column, value in values.items()])
+    )
+
+
+def rows_by_question(trials: Columns, **values: Any) -> dict[str, list[int]]:
+    """Return the positions of the readable samples of each question, among those with the given values in columns."""
+    samples = rows_in({**trials, "position": np.arange(len(trials["lower"]))}, **values)
+    rows: dict[str, list[int]] = {}
+    for name, row, lower in zip(samples["question_id"], samples["position"], samples["lower"], strict=True):
+        if not math.isnan(lower):
+            rows.setdefault(name, []).append(row)
+    return rows
+
+
+def _one_per_question(trials: Columns, rows: Sequence[Sequence[int]], **changes: Any) -> Columns:
+    """Return the first trial of each question, with changes; all trials of a question have the same weight."""
+    first = np.array([each[0] for each in rows], dtype=np.intp)
+    return {**rows_of(trials, first), **changes}
+
+
+# Agreement and the tunnel index ---------------------------------------------------------------------------------
 
 
 def tunnel_indices(trials: Columns, temperature: float) -> Columns:
     """Return by how many bits reasoning lowers the entropy of sampled exponents, as ``value`` of each question.
 
-    Samples after reasoning are pooled over chains, as in self-consistency, because one sample of a chain does not show
-    the entropy that the chain leaves. The entropies of few samples are too low, for both kinds of sample alike.
+    The questions are those of the test half. Samples after reasoning are pooled over chains, as in self-consistency,
+    because one sample of a chain does not show the entropy that the chain leaves. The entropies of few samples are too
+    low, for both kinds of sample alike.
     """
-    samples = rows_in(trials, temperature=temperature)
-    direct, reasoned = (samples_by_question(rows_in(samples, ask=ask)) for ask in ("direct", "reasoned"))
-    indices = {}
+    direct, reasoned = (
+        rows_by_question(trials, split=TEST, temperature=temperature, ask=ask)
+        for ask in ("direct", "reasoned")
+    )
+    rows, indices = [], []
     for name in filter(reasoned.__contains__, direct):
         # Entropies are compared at the same number of samples.
         size = min(len(direct[name]), len(reasoned[name]))
-        _, (p_direct, p_reasoned) = statistics.intervals.empirical_distribution(
-            np.array([direct[name][:size], reasoned[name][:size]])
-        )
-        indices[name] = float(statistics.intervals.tunnel_index(p_direct, p_reasoned[None], pooled=True))
-    return _values_by_question(samples, indices)
+        samples = [direct[name][:size], reasoned[name][:size]]
+        _, (p_direct, p_reasoned) = statistics.intervals.empirical_distribution(trials["lower"][samples])
+        rows.append(direct[name])
+        indices.append(statistics.intervals.tunnel_index(p_direct, p_reasoned[None], pooled=True))
+    return _one_per_question(trials, rows, value=np.array(indices, dtype=np.float64))
 
 
 AGREEMENT: Mapping[str, str] = {
@@ -301,39 +333,14 @@ AGREEMENT: Mapping[str, str] = {
 
 def agreement(name: str, trials: Columns, ask: str, temperature: float) -> Columns:
     """Return one of the measures of `AGREEMENT` as ``value`` of each question of the test half."""
-    samples = rows_in(trials, split=TEST, ask=ask, temperature=temperature)
-    truths = dict(zip(samples["question_id"], samples["truth"], strict=True))
-    measures = {}
-    for question, exponents in samples_by_question(samples).items():
-        values, shares = statistics.intervals.empirical_distribution(np.array([exponents]))
-        # The smallest set of a tiny mass is the mode.
-        mode = statistics.intervals.smallest_set(values, shares, 1e-6)
-        measures[question] = {
-            "accuracy": float(np.mean(np.asarray(exponents) == truths[question])),
-            "majority_accuracy": float(mode.lower[0] == truths[question]),
-            "agreement": float(mode.mass[0]),
-        }[name]
-    return _values_by_question(samples, measures)
-
-
-def _values_by_question(trials: Columns, values: Mapping[str, float]) -> Columns:
-    """Return the first trial of each question with its ``value``; all trials of a question have the same weight."""
-    first = {name: row for row, name in reversed(list(enumerate(trials["question_id"])))}
-    rows = np.array([first[name] for name in values], dtype=np.intp)
-    return {**rows_of(trials, rows), "value": np.array(list(values.values()), dtype=np.float64)}
-
-
-mean_of_questions = partial(of_intervals, compute=mean_of("value"))
-"""Return a measure of the mean over questions of the values of :func:`agreement` or :func:`tunnel_indices`."""
-
-
-def samples_by_question(trials: Columns) -> dict[str, list[float]]:
-    """Return the exponents sampled for each question, in order."""
-    exponents: dict[str, list[float]] = {}
-    for name, value in zip(trials["question_id"], trials["lower"], strict=True):
-        if not math.isnan(value):
-            exponents.setdefault(name, []).append(float(value))
-    return exponents
+    rows = list(rows_by_question(trials, split=TEST, ask=ask, temperature=temperature).values())
+    values = []
+    for samples in rows:
+        right = trials["lower"][samples] == trials["truth"][samples]
+        _, first, counts = np.unique(trials["lower"][samples], return_index=True, return_counts=True)
+        accuracies = {"accuracy": right.mean(), "majority_accuracy": right[first[counts.argmax()]]}
+        values.append(accuracies.get(name, counts.max() / len(samples)))
+    return _one_per_question(trials, rows, value=np.array(values, dtype=np.float64))
 
 
 # The summary ----------------------------------------------------------------------------------------------------
@@ -353,17 +360,15 @@ def sampling_measures(
     exponents at every temperature: the measures of `AGREEMENT` and, if both kinds were sampled, the ``tunnel_index``.
     Over all samples: ``parse_rate``.
     """
-    label = partial(figure_label, asks, temperatures)
     measures = [Measure("parse_rate/all", PARSE_RATE.compute, "Share of samples that can be read.", "higher")]
-    for ask in asks:
-        for level in levels:
-            measures += _level_measures(ask, temperatures, level, shortfall_weight, label)
+    for ask, level in product(asks, levels):
+        measures += _interval_measures(asks, temperatures, ask, level, shortfall_weight)
     for temperature in temperatures:
-        at = f"T={temperature:g}"
+        at = temperature_label(temperature)
         measures += [
             Measure(
                 f"{name}/{cell_of(ask, temperature)}",
-                mean_of_questions(partial(agreement, name, ask=ask, temperature=temperature)),
+                of_intervals(partial(agreement, name, ask=ask, temperature=temperature), mean_of("value")),
                 f"{description}, asked {ask} at {at}.",
                 "higher",
             )
@@ -372,13 +377,9 @@ def sampling_measures(
             for name, description in AGREEMENT.items()
         ]
         if {"direct", "reasoned"} <= set(asks):
-            measures.append(
-                Measure(
-                    f"tunnel_index/{at}",
-                    mean_of_questions(partial(tunnel_indices, temperature=temperature)),
-                    f"Entropy of the exponent, in bits, that reasoning removes at {at}.",
-                )
-            )
+            compute = of_intervals(partial(tunnel_indices, temperature=temperature), mean_of("value"))
+            description = f"Entropy of the exponent, in bits, that reasoning removes at {at}."
+            measures.append(Measure(f"tunnel_index/{at}", compute, description))
     return tuple(measures)
 
 
@@ -396,36 +397,29 @@ def figure_label(asks: Sequence[str], temperatures: Sequence[float], ask: str, a
     return ",".join(filter(None, parts))
 
 
-def _level_measures(
-    ask: str,
-    temperatures: Sequence[float],
-    level: float,
-    shortfall_weight: float,
-    label: Callable[[str, str, str], str],
-) -> list[Measure]:
-    """Return the measures of one kind of sample at one level: at each temperature, and at the one chosen of several."""
-    condition = condition_of(level)
-
-    def chosen(trials: Columns) -> float:
-        return chosen_temperature(samples_at(trials, ask, level), level, shortfall_weight)
-
-    def intervals_at(temperature: float, trials: Columns) -> Columns:
-        return sampled_intervals(rows_in(samples_at(trials, ask, level), temperature=temperature), level)
-
-    measures = []
-    intervals: dict[str, Callable[[Columns], Columns]] = {
-        label(ask, f"T={temperature:.15g}", condition): partial(intervals_at, temperature)
-        for temperature in temperatures
-    }
-    if len(temperatures) > 1:
-        intervals[label(ask, "chosen", condition)] = lambda trials: intervals_at(chosen(trials), trials)
-        description = f"Temperature with the smallest penalized Winkler score, asked {ask}, {condition}."
-        measures = [Measure(f"temperature/{label(ask, '', condition)}", not_resampled(chosen), description)]
-    return measures + [
-        Measure(f"{name}/{where}", of_intervals(make, compute), f"{what}, asked {ask}, {where}.", better)
-        for where, make in intervals.items()
-        for name, compute, what, better in FIGURES
-    ]
+def _interval_measures(
+    asks: Sequence[str], temperatures: Sequence[float], ask: str, level: float, shortfall_weight: float
+) -> Iterator[Measure]:
+    """Yield the measures of one kind of sample at one level: at each temperature, and at the one chosen of several."""
+    several, condition = len(temperatures) > 1, condition_of(level)
+    if several:
+        yield Measure(
+            f"temperature/{figure_label(asks, temperatures, ask, '', condition)}",
+            not_resampled(
+                lambda trials: chosen_temperature(_samples_at(trials, ask, level), level, shortfall_weight)
+            ),
+            f"Temperature with the smallest penalized Winkler score, asked {ask}, {condition}.",
+        )
+    for temperature in (*temperatures, *((None,) if several else ())):
+        at = "chosen" if temperature is None else temperature_label(temperature)
+        where = figure_label(asks, temperatures, ask, at, condition)
+        make = partial(
+            intervals_at, ask=ask, level=level, shortfall_weight=shortfall_weight, temperature=temperature
+        )
+        for name, compute, what, better in FIGURES:
+            yield Measure(
+                f"{name}/{where}", of_intervals(make, compute), f"{what}, asked {ask}, {where}.", better
+            )
 
 
 def sampling_summary(
@@ -456,7 +450,7 @@ def sampling_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -
         "shortfall_weight": parameters["shortfall_weight"],
     }
     ask, first, level = (arguments[name][0] for name in ("asks", "temperatures", "levels"))
-    at = "chosen" if parameters["split"] in CALIBRATED else f"T={first:.15g}"
+    at = "chosen" if parameters["split"] in CALIBRATED else temperature_label(first)
     return TaskMetrics(
         sampling_summary,
         arguments,
