@@ -32,7 +32,7 @@ CALLED_BY_OTHERS = [
         "RestructuredText",
         "*_scorer",
     ),  # entry points and files name them
-    *("true_values", "true_auroc", "to_frame"),  # users
+    *("true_values", "to_frame"),  # users
     *("citation", "has_bar"),  # templates of the page
 ]
 """Names that a framework or a user calls, as patterns."""

@@ -79,8 +79,8 @@ def stated_ends(
 ) -> tuple[int, int]:
     """Return the ends of the subject's interval in one call."""
     draws = {
-        "belief": normal(subject_seed(seed), question.id, "belief"),
-        "tunnel": normal(seed, question.id, *key, "tunnel"),
+        "belief": np.array(normal(subject_seed(seed), question.id, "belief")),
+        "tunnel": np.array(normal(seed, question.id, *key, "tunnel")),
     }
     truth = int(float(question.gold or 0.0))
     lower, upper = stated_interval(subject, level, draws)
@@ -156,9 +156,10 @@ def draw_exponent(probabilities: dict[int, float], temperature: float, *key: obj
     """Draw an exponent at a temperature; the most probable one at temperature 0."""
     p = np.array(list(probabilities.values()))
     if not temperature:
-        return list(probabilities)[p.argmax()]
+        return list(probabilities)[int(p.argmax())]
     cumulative = np.cumsum((p / p.max()) ** (1.0 / temperature))
-    return list(probabilities)[np.searchsorted(cumulative, uniform(*key, "exponent") * cumulative[-1])]
+    drawn = np.searchsorted(cumulative, uniform(*key, "exponent") * cumulative[-1])
+    return list(probabilities)[int(drawn)]
 
 
 def respond_exponent(question: Question, request: StageRequest, *, reasoned: bool = False) -> Reply:

@@ -6,13 +6,13 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995, theory 1 and
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from confidence_tasks.report.estimates import distributions, estimates
 from confidence_tasks.report.extra_tables import extra_table, interval_cells
@@ -197,9 +197,7 @@ def _exponent_measures(model: ModelTrials) -> list[Measure]:
     return [measure for measure in measures if measure.name.partition("/")[0] in _NAMES]
 
 
-def curve_over_samples(
-    direct: Mapping[str, Sequence[float]], reasoned: Mapping[str, Sequence[float]]
-) -> pd.DataFrame:
+def curve_over_samples(direct: Mapping[str, ArrayLike], reasoned: Mapping[str, ArrayLike]) -> pd.DataFrame:
     """Return the empirical tunnel index and the agreement of m samples after reasoning, for every m (theorem 2).
 
     ``direct`` and ``reasoned`` are samples of exponents by question. Each m up to the smallest number of reasoned
@@ -207,11 +205,10 @@ def curve_over_samples(
     minus that of m pooled reasoned samples, and ``agreement``, the share of the most frequent exponent among m.
     Both are means over the questions with both kinds of sample, and over the runs of m consecutive reasoned samples.
     """
-    shared = [name for name in direct if name in reasoned]
-    most = min((len(reasoned[name]) for name in shared), default=0)
+    samples = [(np.asarray(direct[name]), np.asarray(reasoned[name])) for name in direct if name in reasoned]
     rows = []
-    for m in range(1, most + 1):
-        scores = [_pooled_scores(np.asarray(direct[name]), np.asarray(reasoned[name]), m) for name in shared]
+    for m in range(1, min((len(after) for _, after in samples), default=0) + 1):
+        scores = [_pooled_scores(*pair, m) for pair in samples]
         index, agreement = np.mean(scores, axis=0)
         rows.append({"samples": m, "tunnel_index": index, "agreement": agreement})
     return pd.DataFrame(rows)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from statistics import NormalDist
 from typing import Any
 
 from confidence_tasks.reading.grading import normalise_text
@@ -216,17 +215,6 @@ NOISE: Mapping[str, float] = {
     "top_k": 1.0,
 }
 """Standard deviation of each signal's noise; signals of the same tokens, or of the same samples, share one."""
-
-
-def true_auroc(subject: Subject, signal: str) -> float:
-    """Return the AUROC of a signal that is stated without rounding.
-
-    Examples
-    --------
-    >>> round(true_auroc(Subject(meta_d_prime=1.5), "tokens"), 4)
-    0.8185
-    """
-    return NormalDist().cdf(subject.meta_d_prime / math.sqrt(2 * (1 + NOISE[signal] ** 2)))
 
 
 def belief(subject: Subject, question: Question, signal: str, seed: str) -> float:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from confidence_tasks.report.checks import check
+from confidence_tasks.report.checks import cells_of, check
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, side_by_side
 from confidence_tasks.report.figures import Colour, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import (
@@ -19,7 +20,7 @@ from confidence_tasks.report.figures.general import (
 )
 from confidence_tasks.report.labels import printable
 from confidence_tasks.report.results import ALL_TRIALS, TaskResults
-from confidence_tasks.report.task_trials import BY_CONDITION, ModelTrials
+from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.studies.signals.trials import POOLED, signal_table
 
 if TYPE_CHECKING:
@@ -106,11 +107,10 @@ combined = side_by_side(
 def rank_correlations(results: TaskResults) -> Iterator[dict[str, Any]]:
     """Return Spearman's correlation of every pair of signals."""
     for model in results.models:
-        table = signal_table(model.columns)
-        rho = pd.DataFrame(table.regressors).corr("spearman", min_periods=3).to_numpy(copy=True)
-        np.fill_diagonal(rho, 1.0)
-        for signal, row in zip(table.signals, rho, strict=True):
-            yield {"model": model.label, "signal": signal, **dict(zip(table.signals, row, strict=True))}
+        rho = signal_table(model.columns).regressors.corr("spearman", min_periods=3)
+        rho = rho.where(~np.eye(len(rho), dtype=np.bool_), 1.0)
+        for signal, row in zip(rho, rho.to_numpy(), strict=True):
+            yield {"model": model.label, "signal": signal, **dict(zip(map(str, rho), row, strict=True))}
 
 
 def disagreements(results: TaskResults) -> ExtraTable:
@@ -119,15 +119,10 @@ def disagreements(results: TaskResults) -> ExtraTable:
     trials: list[tuple[ModelTrials, int]] = []
     for model in results.models:
         table = signal_table(model.columns)
-        if len(table.signals) < 2 or len(table.correct) < 2:
-            continue
-        values = pd.DataFrame(table.regressors, columns=list(table.signals))
-        ranks = (values.rank() - 0.5) / values.count()
-        spread = (ranks.max(axis=1) - ranks.min(axis=1)).fillna(0.0).to_numpy()
-        for row in np.argsort(-spread, kind="stable")[:DISAGREEMENTS]:
-            if spread[row] <= 0:
-                break
-            trial, answer_ranks = int(table.trial[row]), ranks.iloc[row]
+        ranks = (table.regressors.rank() - 0.5) / table.regressors.count()
+        spread = ranks.max(axis=1) - ranks.min(axis=1)
+        for row in spread[spread > 0.0].nlargest(DISAGREEMENTS).index:
+            trial, answer_ranks = int(table.trial[row]), ranks.loc[row]
             trials.append((model, trial))
             records.append(
                 {
@@ -159,15 +154,9 @@ def disagreements(results: TaskResults) -> ExtraTable:
 )
 def missing_signals(results: TaskResults) -> Iterator[str]:
     """Name signals that are missing for more than a tenth of the answers, with the most frequent reason."""
-    for model in results.models:
-        for group in results.groups[model.label]:
-            if group.by != BY_CONDITION:
-                continue
-            rows = np.concatenate([cell.rows for cell in group.cells])
-            problems = [str(problem) for problem in model.columns["problem"][rows] if problem]
-            if len(problems) > 0.1 * len(rows):
-                reasons, counts = np.unique(problems, return_counts=True)
-                yield (
-                    f"{model.label}, {group.label}: {len(problems) / len(rows):.0%}, mostly because"
-                    f" {reasons[counts.argmax()]}"
-                )
+    for model, signal, columns in cells_of(results, "problem"):
+        problems = [str(problem) for problem in columns["problem"] if problem]
+        missing = len(problems) / len(columns["problem"])
+        if missing > 0.1:
+            reason, _ = Counter(problems).most_common(1)[0]
+            yield f"{model}, {signal}: {missing:.0%}, mostly because {reason}"

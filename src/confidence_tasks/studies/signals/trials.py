@@ -48,6 +48,7 @@ from confidence_tasks.study.stage import tokens_spent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from pandas import DataFrame
 
     from confidence_tasks.statistics.core import FloatArray, IntArray
     from confidence_tasks.statistics.inference.limits import InvertedTest
@@ -458,34 +459,32 @@ MEASURES: tuple[Measure, ...] = (
 
 
 class SignalTable(NamedTuple):
-    """Signals of the graded answers, a row for each answer and a column for each signal.
+    """Signals of the graded answers.
 
-    ``signals`` are the names of the columns. ``trial`` is the position of one trial of each answer, and ``correct`` is
-    1 or 0. ``regressors`` has shape (answers, signals); NaN where a signal is missing.
+    ``regressors`` has a row for each answer and a column for each signal, with NaN where a signal is missing. ``trial``
+    is the position of one trial of each answer, and ``correct`` is 1 or 0.
     """
 
-    signals: tuple[str, ...]
+    regressors: DataFrame
     trial: NDArray[Any]
-    regressors: FloatArray
     correct: FloatArray
 
 
 def signal_table(trials: Columns) -> SignalTable:
     """Return the table of signals; a question asked in several epochs has several answers."""
-    signals = tuple(name for name in SIGNALS if (trials["condition"] == name).any())
-    epoch = trials.get("epoch", np.ones(len(trials["question_id"])))
-    answers = list(zip(trials["question_id"].tolist(), epoch.tolist(), strict=True))
-    positions = {answer: i for i, answer in enumerate(dict.fromkeys(answers))}
-    rows = np.full((len(positions), len(signals)), -1)
-    for row, (answer, condition) in enumerate(zip(answers, trials["condition"], strict=True)):
-        if condition in signals:  # a file of trials may have others
-            rows[positions[answer], signals.index(condition)] = row
-    rows = rows[(rows >= 0).any(axis=1)]
-    rows = rows[~np.isnan(trials["correct"][rows.max(axis=1, initial=-1)])]
-    trial = rows.max(axis=1, initial=-1)
-    values = np.where(rows >= 0, regressor(trials)[rows], np.nan)
-    known = ~np.isnan(values).all(axis=0)
-    return SignalTable(tuple(np.array(signals)[known]), trial, values[:, known], trials["correct"][trial])
+    import pandas as pd
+
+    answer = ["question_id", "epoch"]
+    frame = pd.DataFrame({"epoch": 1.0, **trials, "regressor": regressor(trials)})
+    frame["trial"] = frame.index
+    # A file of trials may have other conditions.
+    frame = frame[frame["condition"].isin(SIGNALS) & frame["correct"].notna()]
+    answers = frame.groupby(answer, sort=False)[["trial", "correct"]].last()
+    signals = frame.pivot(index=answer, columns="condition", values="regressor")
+    signals = signals.reindex(index=answers.index, columns=list(SIGNALS)).dropna(axis=1, how="all")
+    return SignalTable(
+        signals.reset_index(drop=True), answers["trial"].to_numpy(), answers["correct"].to_numpy()
+    )
 
 
 def _aurocs(trials: Columns, weights: FloatArray | None) -> tuple[Value, Value]:
@@ -493,7 +492,8 @@ def _aurocs(trials: Columns, weights: FloatArray | None) -> tuple[Value, Value]:
 
     NaN with fewer than two signals.
     """
-    _, trial, regressors, correct = signal_table(trials)
+    table, trial, correct = signal_table(trials)
+    regressors = table.to_numpy()
     combination = np.full(len(correct), np.nan)
     if regressors.shape[1] > 1:
         combination = statistics.calibration.cross_fitted_logistic(
