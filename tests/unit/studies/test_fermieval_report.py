@@ -75,9 +75,11 @@ def sampling_trials(n, levels, samples=20, temperatures=(1.0,)):
 def table():
     return method_table(
         FEW,
-        intervals=columns(interval_trials(160, FEW)),
-        logprob=columns(logprob_trials(160)),
-        sampling=columns(sampling_trials(160, FEW)),
+        {
+            "fermieval": columns(interval_trials(160, FEW)),
+            "fermieval_logprob": columns(logprob_trials(160)),
+            "fermieval_sampling": columns(sampling_trials(160, FEW)),
+        },
     )
 
 
@@ -129,14 +131,14 @@ def test_every_method_improves_the_intervals_of_a_tunnel(table):
 def test_each_method_is_scored_on_the_questions_that_have_an_interval():
     intervals = interval_trials(20, [0.9])
     broken = [fermieval_trial(questions(20)[1], 0.9, "test", "none"), *intervals[2:]]
-    table = method_table([0.9], intervals=columns(broken), logprob=columns(logprob_trials(20))).set_index(
-        "method"
-    )
+    table = method_table(
+        [0.9], {"fermieval": columns(broken), "fermieval_logprob": columns(logprob_trials(20))}
+    ).set_index("method")
     assert (table.loc["base", "n"], table.loc["logprob", "n"]) == (9, 10)
 
 
 def test_too_few_calibration_questions_give_infinite_scores():
-    table = method_table([0.998], intervals=columns(interval_trials(20, [0.998]))).set_index("method")
+    table = method_table([0.998], {"fermieval": columns(interval_trials(20, [0.998]))}).set_index("method")
     assert table.loc["conformal", "winkler"] == math.inf
     assert np.isfinite(table.loc["base", "winkler"])
 
@@ -144,12 +146,12 @@ def test_too_few_calibration_questions_give_infinite_scores():
 def test_without_the_calibration_half_intervals_are_adjusted_by_jackknife():
     test = [trial for trial in interval_trials(20, [0.9]) if trial["split"] == "test"]
     sets = [trial for trial in logprob_trials(20) if trial["split"] == "test"]
-    table = method_table([0.9], intervals=columns(test), logprob=columns(sets))
+    table = method_table([0.9], {"fermieval": columns(test), "fermieval_logprob": columns(sets)})
     assert list(table["method"]) == ["base", "conformal_jackknife", "logprob"]
 
 
 def test_one_of_several_temperatures_is_chosen_on_the_calibration_half():
     trials = sampling_trials(4, [0.9], samples=3, temperatures=(0.5, 1.0))
-    table = method_table([0.9], sampling=columns(trials))
+    table = method_table([0.9], {"fermieval_sampling": columns(trials)})
     assert list(table["method"]) == ["sampling_interval"]
     assert table["n"].tolist() == [2]

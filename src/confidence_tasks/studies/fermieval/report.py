@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,6 @@ from confidence_tasks.report.score_replies import ReplyForm, Row, number_in, who
 from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.sources.fermi import LARGEST_EXPONENT
 from confidence_tasks.statistics import wilson_interval
-from confidence_tasks.statistics.intervals import degenerate_share
 from confidence_tasks.studies.fermieval import STUDY
 from confidence_tasks.studies.fermieval.replies import (
     CALIBRATION,
@@ -38,11 +37,12 @@ from confidence_tasks.studies.fermieval.replies import (
     condition_of,
     level_of,
 )
-from confidence_tasks.studies.fermieval.trials import EXCLUDED, FIGURES, JACKKNIFE, VARIANTS, within_split
+from confidence_tasks.studies.fermieval.trials import ADJUSTMENTS, EXCLUDED, FIGURES, within_split
 from confidence_tasks.studies.fermieval_logprob.trials import fitted_temperature, set_intervals
 from confidence_tasks.studies.fermieval_sampling.trials import (
     SHORTFALL_WEIGHT,
     intervals_at,
+    rows_in,
 )
 from confidence_tasks.study.measures import Columns, rows_of
 from confidence_tasks.study.parameter import one_of
@@ -92,50 +92,8 @@ def calibration(results: TaskResults, styles: ModelStyles, model: ModelTrials) -
 # Methods side by side -----------------------------------------------------------------------------------------
 
 
-Intervals: TypeAlias = dict[tuple[str, float], Columns]
-"""Intervals of the test half by method and level."""
-
-
-def _stated_intervals(trials: Columns, levels: Sequence[float]) -> Intervals:
-    """Return intervals as stated, and as adjusted by the calibration half or, without one, by the other questions."""
-    intervals = {"base": within_split(trials, TEST)}
-    if (trials["split"] == CALIBRATION).any():
-        intervals |= {name: adjustment.adjust(trials) for name, (adjustment, _) in VARIANTS.items()}
-    else:
-        intervals["conformal_jackknife"] = JACKKNIFE.adjust(trials)
-    return {
-        (method, level): rows_of(table, table["level"] == level)
-        for method, table in intervals.items()
-        for level in levels
-    }
-
-
-def _logprob_intervals(trials: Columns, levels: Sequence[float]) -> Intervals:
-    """Return the intervals that span the smallest sets, without and, if it can be fitted, with temperature scaling."""
-    temperature = float(fitted_temperature(trials, levels).temperature)
-    temperatures = {"logprob": 1.0} | ({} if math.isnan(temperature) else {"logprob_scaled": temperature})
-    return {
-        (method, level): set_intervals(trials, level, value)
-        for method, value in temperatures.items()
-        for level in levels
-    }
-
-
-def _sampled_intervals(trials: Columns, levels: Sequence[float], shortfall_weight: float) -> Intervals:
-    """Return intervals from samples, by kind of sample, at the temperature chosen for each level."""
-    return {
-        (f"sampling_{ask}", level): intervals_at(trials, ask, level, shortfall_weight)
-        for ask, level in product(dict.fromkeys(trials["ask"]), levels)
-    }
-
-
 def method_table(
-    levels: Sequence[float],
-    *,
-    intervals: Columns | None = None,
-    logprob: Columns | None = None,
-    sampling: Columns | None = None,
-    shortfall_weight: float = SHORTFALL_WEIGHT,
+    levels: Sequence[float], trials: Mapping[str, Columns], shortfall_weight: float = SHORTFALL_WEIGHT
 ) -> pd.DataFrame:
     """Return the scores of the methods at every level, on the test half.
 
@@ -143,9 +101,9 @@ def method_table(
     ----------
     levels : sequence of float
         Nominal coverages.
-    intervals, logprob, sampling : mapping of str to ndarray, optional
-        Trials of one model in ``fermieval``, ``fermieval_logprob`` and ``fermieval_sampling``, for the tasks that were
-        run. Samples at several temperatures must include the calibration half.
+    trials : mapping of str to mapping of str to ndarray
+        Trials of one model by study: ``fermieval``, ``fermieval_logprob`` and ``fermieval_sampling``, as far as they
+        were run.
     shortfall_weight : float
         Weight of the squared shortfall of coverage in the choice of the temperature of samples.
 
@@ -153,18 +111,33 @@ def method_table(
     -------
     DataFrame
         One row per level and method: ``level``, ``method``, ``coverage`` with Wilson's ``coverage_low`` and
-        ``coverage_high``, ``coverage_gap``, ``mean_width``, ``winkler``, ``degenerate_share``, and ``n``, the number of
-        questions. Widths and scores are infinite if conformal adjustment has too few calibration questions.
+        ``coverage_high``, ``coverage_gap``, ``mean_width``, ``winkler``, and ``n``, the number of questions. Widths and
+        scores are infinite if conformal adjustment has too few calibration questions.
     """
-    tables = {
-        **(_stated_intervals(intervals, levels) if intervals else {}),
-        **(_logprob_intervals(logprob, levels) if logprob else {}),
-        **(_sampled_intervals(sampling, levels, shortfall_weight) if sampling else {}),
-    }
     return pd.DataFrame(
-        {"level": level, "method": method, **_scores(table)}
-        for (method, level), table in sorted(tables.items(), key=lambda item: levels.index(item[0][1]))
+        {"level": level, "method": method, **_scores(rows_in(intervals, level=level))}
+        for level in levels
+        for method, intervals in _intervals_by_method(trials, level, levels, shortfall_weight)
     )
+
+
+def _intervals_by_method(
+    trials: Mapping[str, Columns], level: float, levels: Sequence[float], shortfall_weight: float
+) -> Iterator[tuple[str, Columns]]:
+    """Yield the name of each method, and its intervals of the test half at a level, perhaps with those of others."""
+    if (stated := trials.get(STATED)) is not None:
+        yield "base", within_split(stated, TEST)
+        for name, adjustment in ADJUSTMENTS.items():
+            if adjustment.applies_to(stated):
+                yield name, adjustment.adjust(stated)
+    if (tokens := trials.get(BY_LOGPROB)) is not None:
+        yield "logprob", set_intervals(tokens, level)
+        temperature = float(fitted_temperature(tokens, levels).temperature)
+        if not math.isnan(temperature):
+            yield "logprob_scaled", set_intervals(tokens, level, temperature)
+    if (samples := trials.get(SAMPLED)) is not None and _can_choose_temperature(samples):
+        for ask in dict.fromkeys(samples["ask"]):
+            yield f"sampling_{ask}", intervals_at(samples, ask, level, shortfall_weight)
 
 
 def _scores(intervals: Columns) -> dict[str, float]:
@@ -175,7 +148,6 @@ def _scores(intervals: Columns) -> dict[str, float]:
         **scores,
         "coverage_low": float(low),
         "coverage_high": float(high),
-        "degenerate_share": float(degenerate_share(intervals["lower"], intervals["upper"])),
         "n": n,
     }
 
@@ -279,15 +251,12 @@ def _score_methods(results: TaskResults, *, paper_exclusions: bool = False) -> p
         trials = {name: run.columns for name, run in runs.items()}
         if paper_exclusions:
             trials[task] = rows_of(trials[task], ~_excluded_in_paper(model))
-        sampling = trials.get(SAMPLED)
         setups: list[Mapping[str, Any]] = [file.setup for file in runs.get(SAMPLED, model).files]
         weights = [setup["shortfall_weight"] for setup in setups if "shortfall_weight" in setup]
         table = method_table(
             _levels(results),
-            intervals=trials.get(STATED),
-            logprob=trials.get(BY_LOGPROB),
-            sampling=sampling if sampling and _can_choose_temperature(sampling) else None,
-            shortfall_weight=float([SHORTFALL_WEIGHT, *weights][-1]),  # that of the last run
+            trials,
+            float([SHORTFALL_WEIGHT, *weights][-1]),  # the weight of the last run
         )
         tables.append(table.assign(model=model.label))
     return pd.concat(tables, ignore_index=True)

@@ -42,7 +42,6 @@ from confidence_tasks.study.measures import (
     smallest_set,
     statistic_of,
     summarise,
-    undefined,
 )
 from confidence_tasks.study.reference import np
 from confidence_tasks.study.trial import ReadTrial
@@ -247,16 +246,24 @@ class Adjustment:
 
     Attributes
     ----------
+    change : str
+        What the method does to the ends.
     fitted_on : {"calibration", "test"}
-        The half that the adjustment is fitted on.
+        The half that the adjustment is fitted on. Runs with a calibration half have no intervals by a method that is
+        fitted on the test half, and other runs have none by the other methods.
     refit : callable
         ``refit(known, new, level, weights)`` fits the adjustment to the trials ``known`` of a level, once for each row
         of integer weights. It returns a list of the distinct adjusted ends of the trials ``new``, and for each row of
         weights the position of its ends in that list.
     """
 
+    change: str
     fitted_on: str
     refit: Callable[[Columns, Columns, float, FloatArray], tuple[list[Ends], IntArray]]
+
+    def applies_to(self, trials: Columns) -> bool:
+        """Whether the trials have the half that the method needs."""
+        return (CALIBRATION in trials["split"]) is (self.fitted_on == CALIBRATION)
 
     def adjust(self, trials: Columns) -> Columns:
         """Return the trials of the test half that state an interval, with adjusted ``lower`` and ``upper``.
@@ -272,17 +279,20 @@ class Adjustment:
         def computed(trials: Columns, weights: FloatArray | None = None) -> Value:
             if weights is None:
                 return compute(self.adjust(trials), None)
-            values, new = np.empty(len(weights)), has_interval(trials, TEST)
+            values, new = np.empty(len(weights)), self._adjusted(trials)
             for adjusted, rows in self._by_outcome(trials, weights):
                 values[rows] = compute(adjusted, weights[rows][:, new])
             return values
 
         return computed
 
+    def _adjusted(self, trials: Columns) -> NDArray[np.bool_]:
+        return has_interval(trials, TEST) & self.applies_to(trials)
+
     def _by_outcome(self, trials: Columns, weights: FloatArray) -> Iterator[tuple[Columns, NDArray[Any]]]:
         """Yield each distinct set of adjusted trials with a mask of the rows of weights that lead to it."""
         fitted_on = has_interval(trials, self.fitted_on)
-        known, new = rows_of(trials, fitted_on), within_split(trials, TEST)
+        known, new = rows_of(trials, fitted_on), rows_of(trials, self._adjusted(trials))
         levels = np.unique(new["level"])
         fits = []
         for level in levels:
@@ -301,8 +311,8 @@ class Adjustment:
             yield {**new, "lower": lower, "upper": upper}, outcome_of_row.ravel() == number
 
 
-def conformal(**options: bool) -> Adjustment:
-    """Return the conformal adjustment that is fitted on the calibration half.
+def _conformal(change: str, **options: bool) -> Adjustment:
+    """Return a conformal adjustment that is fitted on the calibration half.
 
     ``options`` are ``asymmetric`` and ``normalized`` of :func:`confidence_tasks.statistics.intervals.fit_conformal`.
     """
@@ -313,22 +323,30 @@ def conformal(**options: bool) -> Adjustment:
             intervals, (new["lower"], new["upper"]), level, weights, **options
         )
 
-    return Adjustment(CALIBRATION, refit)
+    return Adjustment(change, CALIBRATION, refit)
 
 
-JACKKNIFE = Adjustment(
-    TEST,
-    lambda known, new, level, weights: statistics.intervals.conformal.refit_jackknife(
-        (new["truth"], new["lower"], new["upper"]), level, weights
+JACKKNIFE = "conformal_jackknife"
+
+ADJUSTMENTS: Mapping[str, Adjustment] = {
+    "conformal": _conformal("both ends moved by the same distance"),
+    "conformal_asymmetric": _conformal("each end moved by a distance of its own", asymmetric=True),
+    "conformal_normalized": _conformal("both ends moved in proportion to the width", normalized=True),
+    JACKKNIFE: Adjustment(
+        "both ends moved by the same distance",
+        TEST,
+        lambda known, new, level, weights: statistics.intervals.conformal.refit_jackknife(
+            (new["truth"], new["lower"], new["upper"]), level, weights
+        ),
     ),
-)
-"""Adjustment of each question's interval fitted on all other questions, for runs without a calibration half."""
+}
+"""Adjustments by the name of their method; the last one fits each question's interval on all other questions."""
 
 
 def _shift(trials: Columns) -> float:
     """Return the distance by which symmetric conformal adjustment moves both ends."""
     known, new = within_split(trials, CALIBRATION), within_split(trials, TEST)
-    if not len(new["level"]):
+    if CALIBRATION not in trials["split"] or not len(new["level"]):
         return math.nan
     return statistics.intervals.fit_conformal(
         known["truth"], known["lower"], known["upper"], float(new["level"][0])
@@ -356,43 +374,30 @@ _ADJUSTED: tuple[tuple[str, Compute, str, Mapping[str, Any]], ...] = (
 """Name, function, description and options of the measures of adjusted intervals."""
 
 
-def _adjusted_measures(
-    prefix: str, adjustment: Adjustment, intervals: str, coverage_note: str = ""
-) -> tuple[Measure, ...]:
-    """Return the measures of adjusted intervals, which ``intervals`` describes."""
+def _adjusted_measures(method: str) -> Iterator[Measure]:
+    """Yield the measures of the intervals that a method adjusts."""
+    adjustment = ADJUSTMENTS[method]
+    fitted_on = "all other questions" if method == JACKKNIFE else "the calibration half"
 
     def misses(trials: Columns) -> Informative:
         return _misses(TEST)(adjustment.adjust(trials))
 
-    return tuple(
-        Measure(
-            f"{prefix}_{name}",
+    for name, compute, description, options in _ADJUSTED:
+        by_construction = method == JACKKNIFE and name == "coverage"
+        yield Measure(
+            f"{method}_{name}",
             of_intervals(adjustment.adjust, compute),
-            f"{description} of {intervals}{coverage_note if name == 'coverage' else ''}.",
+            f"{description} of the test half's intervals with {adjustment.change}, fitted on {fitted_on}"
+            f"{', which is the nominal coverage by construction, up to ties' if by_construction else ''}.",
             **options,
             informative=misses if name == "winkler" else None,
             fitted=True,
             refitted=adjustment.refitted(compute),
         )
-        for name, compute, description, options in _ADJUSTED
-    )
 
-
-VARIANTS: Mapping[str, tuple[Adjustment, str]] = {
-    "conformal": (conformal(), "both ends moved by the same distance"),
-    "conformal_asymmetric": (conformal(asymmetric=True), "each end moved by a distance of its own"),
-    "conformal_normalized": (conformal(normalized=True), "both ends moved in proportion to the width"),
-}
-"""Adjustments that are fitted on the calibration half, each with a description of what it does to the ends."""
 
 CONFORMAL_MEASURES: tuple[Measure, ...] = (
-    *(
-        measure
-        for name, (adjustment, how) in VARIANTS.items()
-        for measure in _adjusted_measures(
-            name, adjustment, f"the test half's intervals with {how}, fitted on the calibration half"
-        )
-    ),
+    *(measure for method in ADJUSTMENTS if method != JACKKNIFE for measure in _adjusted_measures(method)),
     Measure(
         "conformal_shift",
         not_resampled(_shift),
@@ -416,34 +421,10 @@ CONFORMAL_MEASURES: tuple[Measure, ...] = (
 )
 """Measures of runs with a calibration half."""
 
-JACKKNIFE_MEASURES: tuple[Measure, ...] = _adjusted_measures(
-    "conformal_jackknife",
-    JACKKNIFE,
-    "the intervals with both ends moved by the same distance, fitted on all other questions",
-    ", which is the nominal coverage by construction, up to ties",
-)
+JACKKNIFE_MEASURES: tuple[Measure, ...] = tuple(_adjusted_measures(JACKKNIFE))
 """Measures of runs without a calibration half."""
 
-
-def _defined_if(measure: Measure, *, calibration: bool) -> Measure:
-    """Return a measure that is NaN unless there is a calibration half or, with ``calibration=False``, there is none."""
-
-    def restricted(whole: Compute) -> Compute:
-        def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
-            has_calibration = bool((trials["split"] == CALIBRATION).any())
-            return whole(trials, weights) if has_calibration is calibration else undefined(weights)
-
-        return compute
-
-    refitted = restricted(measure.refitted) if measure.refitted else None
-    return replace(measure, compute=restricted(measure.compute), refitted=refitted)
-
-
-REPORTED_MEASURES: tuple[Measure, ...] = (
-    *MEASURES,
-    *(_defined_if(measure, calibration=True) for measure in CONFORMAL_MEASURES),
-    *(_defined_if(measure, calibration=False) for measure in JACKKNIFE_MEASURES),
-)
+REPORTED_MEASURES = MEASURES + CONFORMAL_MEASURES + JACKKNIFE_MEASURES
 """Measures of stated and of adjusted intervals, for runs with and without a calibration half."""
 
 
