@@ -197,7 +197,7 @@ SHOWN = {
     ),
     "lifeeval": ("reliability", "by_age"),
     "riskeval": ("decisions", "thresholds", "reliability", "risk_coverage"),
-    "fermieval": ("calibration", "winkler_by_method"),
+    "fermieval": ("calibration", "truths"),
 }
 TABLES = {
     "lifeeval": ("overview",),
@@ -329,10 +329,6 @@ WARNED = {
     "One half of the questions is missing": (
         "fermieval",
         lambda its_rows: [row for row in its_rows if row["split"] == "test"],
-    ),
-    "Many intervals are a single exponent": (
-        "fermieval",
-        lambda its_rows: [{**row, "upper": row["lower"], "width": 0.0} for row in its_rows],
     ),
     "No baseline 0-100": (
         "scales",

@@ -121,7 +121,6 @@ STUDY = Study(
     domains=EXPONENTS,
     figures=(
         _report.calibration,
-        _report.winkler_by_method,
         _tunnel.tunnels,
         _tunnel.stated_ends,
         _report.truths,
@@ -132,7 +131,7 @@ STUDY = Study(
         _report.method_coverage,
         _tunnel.perception,
     ),
-    checks=(_checks.READING, _report.degenerate, _report.no_calibration_half),
+    checks=(_checks.READING, _report.no_calibration_half),
     subset_parameters=SUBSET_PARAMETERS,
     # With split=cross all questions are test questions, which cannot be pooled with runs that have a calibration half.
     protocol_values=frozenset({("split", CROSS)}),

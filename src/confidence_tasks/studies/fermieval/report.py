@@ -17,9 +17,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from confidence_tasks.report import paper
-from confidence_tasks.report.checks import cells_of, check
+from confidence_tasks.report.checks import check
 from confidence_tasks.report.extra_tables import extra_table, trials_frame
-from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels, series
+from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, interval_line
 from confidence_tasks.report.paper import MODELS, heading
 from confidence_tasks.report.results import TaskResults
@@ -152,37 +152,6 @@ def _scores(intervals: Columns) -> dict[str, float]:
     }
 
 
-def winkler_by_method(results: TaskResults, styles: ModelStyles) -> Figure:
-    """Draw the Winkler scores of each model's methods at every level, as figure 2 of the paper does."""
-    scores = _score_methods(results)
-    styles_by_method = {name: series(i) for i, name in enumerate(dict.fromkeys(scores["method"]))}
-    model_panels = []
-    for label, model_scores in scores.groupby("model", sort=False):
-        levels = sorted(set(model_scores["level"]))
-        x = np.arange(len(levels), dtype=np.float64)
-        lines = []
-        for name, winkler in model_scores.sort_values("level").groupby("method", sort=False)["winkler"]:
-            colour, marker = styles_by_method[str(name)]
-            finite = winkler.where(np.isfinite(winkler)).to_numpy()
-            lines.append(Line(_method_label(str(name)), colour, x, finite, marker=marker))
-        ticks = [f"{level:g}".removeprefix("0") for level in levels]
-        axes = {"x": "nominal coverage", "y": "Winkler score", "logarithmic": True}
-        model_panels.append(panel(str(label), panels.trends, labels=ticks, lines=lines, **axes))
-    return Figure(
-        f"{results.task_trials.slug}_winkler_by_method",
-        "Winkler score at each level, by method",
-        "Lower is better: the width, plus a penalty for each miss that grows with the level. On the test half. A gap is"
-        " an infinite interval, which conformal adjustment gives if the calibration half is too small for the level.",
-        (("", tuple(model_panels)),),
-        tuple(LegendEntry(_method_label(name), *style) for name, style in styles_by_method.items()),
-        size=_SIZE,
-    )
-
-
-def _method_label(method: str) -> str:
-    return method.replace("_", " ")
-
-
 @extra_table(
     "winkler_by_method",
     "Winkler score by method",
@@ -277,39 +246,13 @@ def _pivot_levels(scores: pd.DataFrame, *names: str) -> pd.DataFrame:
     """Put the levels in columns: one row per model and method, with the range of the number of questions."""
     rows: list[dict[str, Any]] = []
     for (model, method), group in scores.groupby(["model", "method"], sort=False):
-        row: dict[str, Any] = {"model": model, "method": _method_label(str(method))}
+        row: dict[str, Any] = {"model": model, "method": str(method).replace("_", " ")}
         for record in group.to_dict("records"):
             column = f"p = {record['level']:g}"
             row |= {f"{column} {name.partition('_')[2]}".strip(): record[name] for name in names}
         sizes = sorted({group["n"].min(), group["n"].max()})
         rows.append({**row, "n": "–".join(map(str, sizes))})
     return pd.DataFrame(rows)
-
-
-@check(
-    "note",
-    "Many intervals are a single exponent",
-    "Such intervals claim certainty about the order of magnitude, whatever the nominal coverage.",
-)
-def degenerate(results: TaskResults) -> Iterator[str]:
-    """Yield the share of intervals that are a single exponent, where it is large."""
-    for model, condition, columns in cells_of(results, "width"):
-        width = columns["width"][~np.isnan(columns["width"])]
-        if len(width) and np.mean(width == 0) > 0.2:
-            yield f"{model}, {condition}: {np.mean(width == 0):.0%}"
-
-
-@check(
-    "note",
-    "Probabilities that add up to more than 1",
-    "Rounded log-probabilities can add up to more than 1. The probabilities were divided by their sum.",
-)
-def masses_above_one(results: TaskResults) -> Iterator[str]:
-    """Yield the number of distributions whose probabilities add up to more than 1 by rounding."""
-    for model, _, columns in cells_of(results, "integer_mass"):
-        above = columns["integer_mass"][columns["integer_mass"] > 1.0 + 1e-9]
-        if len(above):
-            yield f"{model}: {len(above)} of {len(columns['integer_mass'])}, up to {above.max():.6g}"
 
 
 @check(

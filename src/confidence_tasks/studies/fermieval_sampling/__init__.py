@@ -73,7 +73,7 @@ STUDY = Study(
         ),
     },
     headline_measures=("share_right", "parse_rate"),
-    figures=(_report.winkler_by_method, _tunnel.tunnel_over_samples),
+    figures=(_tunnel.tunnel_over_samples,),
     tables=(_report.method_scores, _report.method_coverage, _tunnel.self_consistency),
     checks=(_checks.READING, _report.no_temperature),
     subset_parameters=SUBSET_PARAMETERS | {"temperatures", "asks", "samples"},
