@@ -244,7 +244,7 @@ def _replies(
 
 def _question(path: Path, row: Row, form: ReplyForm) -> Question:
     source = re.sub(r"[^\w.-]+", "_", str(row.get("source") or path.stem), flags=re.ASCII)
-    names = (QUESTION_FIELDS - form.fields.keys() - {"answer"}) | {form.key}
+    names = (QUESTION_FIELDS.keys() - form.fields.keys() - {"answer"}) | {form.key}
     fields = {name: value for name, value in row.items() if name in names}
     if form.kind and fields.setdefault("kind", form.kind) != form.kind:
         raise ValueError(f"'kind' must be {form.kind}, not {fields['kind']!r}")

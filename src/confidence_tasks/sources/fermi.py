@@ -70,17 +70,13 @@ class Archive:
 class FermiSource(Source):
     """A thousand questions of the archive, in a calibration and a test half."""
 
+    revision: str = COMMIT
     options: ClassVar[tuple[str, ...]] = ("split",)
 
     @property
     def page(self) -> str:
         """Repository of the archive at the pinned commit."""
         return f"https://github.com/{REPOSITORY}/tree/{COMMIT}"
-
-    @property
-    def commit(self) -> str:
-        """The pinned commit of the archive."""
-        return COMMIT
 
     def load(
         self, n: int | None, seed: int, mirror: Path | None, split: str = "all", **options: Any

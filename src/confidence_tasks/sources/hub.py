@@ -376,8 +376,6 @@ class HubSource(Source):
         Name of the data set on the hub.
     config, split : str
         Configuration and split of the data set; the configuration is ``default`` if there is only one.
-    revision : str
-        The pinned commit.
     shape : Shape
         Columns of the data set and the reader of its rows.
     balance : tuple of str
@@ -401,11 +399,6 @@ class HubSource(Source):
     def page(self) -> str:
         """Page of the data set on the hub."""
         return f"https://huggingface.co/datasets/{self.hub_id}"
-
-    @property
-    def commit(self) -> str:
-        """The pinned commit."""
-        return self.revision
 
     @property
     def rows(self) -> int:

@@ -36,16 +36,39 @@ from confidence_tasks.study.trial import LETTERS, Kind, Question
 MAX_BYTES = 64 * 2**20
 MAX_QUESTIONS = 100_000
 
-QUESTION_FIELDS = frozenset(
-    {"question", "answer", "choices", "kind", "aliases", "id", "subject", "level", "metadata"}
-)
-LIST_FIELDS = frozenset({"choices", "aliases"})
-
 _ID = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 _NUMBER = re.compile(
     r"[-+]?(?=\.?\d)(?:\d{1,3}(?:,\d{3})+|\d*)(?:\.\d+)?(?:e[-+]?\d{1,3})?", re.ASCII | re.IGNORECASE
 )
 _BOOLEANS = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(entry, str) and entry.strip() for entry in value)
+
+
+QUESTION_FIELDS: Mapping[str, tuple[Callable[[Any], object], str]] = {
+    "question": (lambda value: _is_text(value) and value.strip(), "a text"),
+    "answer": (lambda value: not isinstance(value, list | dict), "a text, a number, or true or false"),
+    "choices": (
+        lambda value: _are_texts(value) and (not value or 2 <= len(value) <= len(LETTERS)),
+        f"a list of 2 to {len(LETTERS)} texts",
+    ),
+    "kind": (lambda value: value in get_args(Kind), f"one of {', '.join(get_args(Kind))}"),
+    "aliases": (_are_texts, "a list of texts"),
+    "id": (
+        lambda value: _is_text(value) and _ID.fullmatch(value),
+        "a text of up to 100 letters, digits and _ - . :",
+    ),
+    "subject": (_is_text, "a text"),
+    "level": (_is_text, "a text"),
+    "metadata": (lambda value: isinstance(value, dict), "an object"),
+}
+"""Fields of a question, each with a function that returns whether its value is allowed, and what is allowed."""
 
 
 def is_own_file(name: str) -> bool:
@@ -130,7 +153,7 @@ def csv_rows(file: TextIO, kept: str = "") -> Iterator[tuple[int, Any]]:
             if None in row:
                 raise SourceError(f"{file.name}, line {reader.line_num}: more cells than columns")
             filled: dict[str, Any] = {name: cell or "" for name, cell in row.items() if cell or name == kept}
-            for column in LIST_FIELDS & filled.keys():
+            for column in {"choices", "aliases"} & filled.keys():
                 filled[column] = [entry.strip() for entry in filled[column].split("|")]
             yield reader.line_num, filled
     except csv.Error as error:
@@ -147,81 +170,46 @@ def parse_question(source: str, row: Any, *, key: str = "answer") -> Question:
     """
     if not isinstance(row, dict):
         raise RowError("not an object with fields")
-    unknown = sorted(row.keys() - QUESTION_FIELDS - {key})
-    if unknown:
+    if unknown := sorted(row.keys() - QUESTION_FIELDS.keys() - {key}):
         raise RowError(
             f"unknown field {', '.join(unknown)}; the fields are {', '.join(sorted(QUESTION_FIELDS))}"
         )
-    text, choices = _text(row, "question", required=True), _texts(row, "choices")
-    if choices and not 2 <= len(choices) <= len(LETTERS):
-        raise RowError(f"'choices' must have 2 to {len(LETTERS)} entries, not {len(choices)}")
-    kind = _kind(row, choices, key)
-    metadata = row.get("metadata") or {}
-    if not isinstance(metadata, dict):
-        raise RowError("'metadata' must be an object")
-    gold = _gold(row.get(key), kind, choices, key)
+    fields = {"question": "", **{name: value for name, value in row.items() if value is not None}}
+    for name, value in fields.items():
+        is_allowed, allowed = QUESTION_FIELDS["answer" if name == key else name]
+        if not is_allowed(value):
+            raise RowError(f"{name!r} must be {allowed}")
+    text, choices = fields["question"].strip(), tuple(map(str.strip, fields.get("choices", ())))
+    kind = _kind(fields, choices, key)
+    gold = _gold(fields.get(key), kind, choices, key)
     if key and gold is None:
         raise RowError(f"no {key!r}, the key: without it no reply can be right or wrong")
     if kind == "choice" and gold and choices.count(right := choices[LETTERS.index(gold)]) > 1:
         raise RowError(f"'choices' has the right option, {right[:60]!r}, twice")
+    if kind in ("choice", "boolean") and fields.get("aliases"):
+        raise RowError(f"'aliases' are for texts and numbers, and this question has the kind {kind!r}")
+    # A hash of the text does not change if other questions are edited.
+    default_id = hashlib.sha256("\x1f".join((text, *choices)).encode()).hexdigest()[:12]
     return Question(
-        id=f"{source}-{_identifier(row, text, choices)}",
+        id=f"{source}-{fields.get('id', default_id)}",
         source=source,
         text=text,
         kind=kind,
         gold=gold,
         choices=choices,
-        aliases=_aliases(row, kind),
-        subject=_text(row, "subject"),
-        level=_text(row, "level"),
-        metadata=metadata,
+        aliases=tuple(str(_gold(alias, kind, (), "aliases")) for alias in fields.get("aliases", ())),
+        subject=fields.get("subject", "").strip(),
+        level=fields.get("level", "").strip(),
+        metadata=fields.get("metadata", {}),
     )
 
 
-def _text(row: Mapping[str, Any], name: str, required: bool = False) -> str:
-    value = row.get(name)
-    if value is None and not required:
-        return ""
-    if not isinstance(value, str) or (required and not value.strip()):
-        raise RowError(f"{name!r} must be a text")
-    return value.strip()
-
-
-def _texts(row: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    value = row.get(name)
-    if value is None:
-        return ()
-    if not isinstance(value, list) or not all(isinstance(entry, str) and entry.strip() for entry in value):
-        raise RowError(f"{name!r} must be a list of texts")
-    return tuple(entry.strip() for entry in value)
-
-
-def _aliases(row: Mapping[str, Any], kind: Kind) -> tuple[str, ...]:
-    """Return the aliases in the form of keys; RowError for options and yes/no questions, which have none."""
-    given = _texts(row, "aliases")
-    if given and kind in ("choice", "boolean"):
-        raise RowError(f"'aliases' are for texts and numbers, and this question has the kind {kind!r}")
-    return tuple(key for alias in given if (key := _gold(alias, kind, (), "aliases")) is not None)
-
-
-def _identifier(row: Mapping[str, Any], text: str, choices: tuple[str, ...]) -> str:
-    """Return the user's id, or a hash of the text, which does not change if other questions are edited."""
-    given = row.get("id")
-    if given is None:
-        return hashlib.sha256("\x1f".join((text, *choices)).encode()).hexdigest()[:12]
-    if not isinstance(given, str) or not _ID.fullmatch(given):
-        raise RowError("'id' must be a text of up to 100 letters, digits and _ - . :")
-    return given
-
-
-def _kind(row: Mapping[str, Any], choices: tuple[str, ...], key: str) -> Kind:
-    kind: Kind | None = row.get("kind")
+def _kind(fields: Mapping[str, Any], choices: tuple[str, ...], key: str) -> Kind:
+    kind: Kind | None = fields.get("kind")
     if kind is None:
-        text = str(row.get(key)).strip().lower()
+        text = str(fields.get(key)).strip().lower()
         inferred: Kind = "boolean" if text in _BOOLEANS else "text" if _as_number(text) is None else "number"
         return "choice" if choices else inferred
-    if kind not in get_args(Kind):
-        raise RowError(f"unknown 'kind' {kind!r}; the kinds are {', '.join(get_args(Kind))}")
     if (kind == "choice") != bool(choices):
         raise RowError("'choices' and the kind 'choice' go together")
     return kind
@@ -230,8 +218,6 @@ def _kind(row: Mapping[str, Any], choices: tuple[str, ...], key: str) -> Kind:
 def _gold(answer: Any, kind: Kind, choices: tuple[str, ...], field: str) -> str | None:
     if answer is None:
         return None
-    if isinstance(answer, list | dict):
-        raise RowError(f"{field!r} must be a text, a number, or true or false")
     text = str(answer).strip()
     gold = {
         "choice": lambda: _letter(text, choices),

@@ -45,6 +45,8 @@ class Source(ABC):
         Number of questions; None if any number can be generated.
     gated : bool
         Whether access must be requested on the publisher's page.
+    revision : str
+        The pinned commit; empty for questions that are part of this package.
     options : tuple of str
         Names of further options of :meth:`load`.
     """
@@ -53,16 +55,12 @@ class Source(ABC):
     licence: str
     size: int | None
     gated: bool = False
+    revision: str = ""
     options: ClassVar[tuple[str, ...]] = ()
 
     @property
     def page(self) -> str:
         """Web page of the source; empty if it has none."""
-        return ""
-
-    @property
-    def commit(self) -> str:
-        """The pinned commit; empty for questions that are part of this package."""
         return ""
 
     @abstractmethod

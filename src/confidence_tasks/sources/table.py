@@ -175,7 +175,7 @@ def find_source(name: str) -> Source:
 
 def revisions(names: Iterable[str]) -> dict[str, str]:
     """Return the pinned revision of each source; empty for questions of this package or of a file."""
-    return {name: SOURCES[name].commit if name in SOURCES else "" for name in names}
+    return {name: SOURCES[name].revision if name in SOURCES else "" for name in names}
 
 
 _mirror_option = click.option(
