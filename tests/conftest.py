@@ -71,7 +71,9 @@ def smollm2() -> Path:
         pytest.importorskip(module, reason="needs the extra: pip install 'confidence-tasks[hf]'")
     from confidence_tasks.harness.local_model import smollm2_folder
 
-    return smollm2_folder()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("CONFIDENCE_TASKS_CACHE", raising=False)  # the user's cache, which outlives the tests
+        return smollm2_folder()
 
 
 @pytest.fixture(scope="session")

