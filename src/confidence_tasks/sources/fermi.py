@@ -156,15 +156,23 @@ def read_archive(folder: Path) -> Archive:
     refer to another question are excluded.
     """
     excluded: Counter[str] = Counter()
-    usable: list[_Entry] = []
-    for entry in _entries(folder):
-        reason = next((reason for reason, applies in _EXCLUSIONS.items() if applies(entry)), None)
+    groups: dict[
+        tuple[str, ...], list[Question]
+    ] = {}  # by their words: case, quotes and punctuation are ignored
+    for question in _corrected_questions(folder):
+        reason = next((reason for reason, applies in _EXCLUSIONS.items() if applies(question)), None)
         if reason is None:
-            usable.append(entry)
+            groups.setdefault(tuple(_WORDS.findall(question.text.casefold())), []).append(question)
         else:
             excluded[reason] += 1
-    unique = _without_duplicates(usable, excluded)
-    return Archive(tuple(map(_question, unique)), dict(excluded))
+    unique = []
+    for group in groups.values():
+        if len({question.gold for question in group}) > 1:
+            excluded["conflicting_duplicate"] += len(group)
+        else:
+            excluded["duplicate"] += len(group) - 1
+            unique.append(group[0])
+    return Archive(tuple(unique), dict(excluded))
 
 
 def authors_questions(folder: Path, halves: Sequence[str] = SPLITS) -> list[list[Question]]:
@@ -172,16 +180,15 @@ def authors_questions(folder: Path, halves: Sequence[str] = SPLITS) -> list[list
 
     The archive has 491 of the 500 questions of a half. A warning gives the number of missing ones.
     """
-    entries = _entries(folder)
+    questions = _corrected_questions(folder)
     by_half: dict[str, list[Question]] = {half: [] for half in halves}
     absent: Counter[str] = Counter()
     with _AUTHORS_SPLIT.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             half = _HALVES[row["split"]]
             if half in by_half and row["position"]:
-                question = _question(entries[int(row["position"])])
-                metadata = {**question.metadata, "split": half}
-                by_half[half].append(replace(question, gold=row["gold"], metadata=metadata))
+                question = replace(questions[int(row["position"])], gold=row["gold"])
+                by_half[half].append(question.with_metadata(split=half))
             elif half in by_half:
                 absent[half] += 1
     counts = ", ".join(f"{number} of the {half} half" for half, number in absent.items())
@@ -189,13 +196,30 @@ def authors_questions(folder: Path, halves: Sequence[str] = SPLITS) -> list[list
     return list(by_half.values())
 
 
-def _entries(folder: Path) -> list[_Entry]:
-    """Return every item with its correction."""
+def _corrected_questions(folder: Path) -> list[Question]:
+    """Return every item with its correction, whose empty fields change nothing.
+
+    The key is the empty text if it is not an integer.
+    """
     items = _literal(_read_checked(folder, "data.js"), "data")
     corrections = _literal(_read_checked(folder, "corrections.js"), "corrections")
-    return [
-        _apply_correction(position, item, corrections.get(_key(item))) for position, item in enumerate(items)
-    ]
+    questions = []
+    for position, item in enumerate(items):
+        number = f", #{item['number']}" if "number" in item else ""
+        correction = corrections.get(f"{item['source']}{number}")
+        item = {**item, **{name: value for name, value in (correction or {}).items() if value}}
+        answer = str(item["answer"]).strip()
+        questions.append(
+            Question(
+                id=f"fermi-{position:04d}",
+                source="fermi",
+                text=str(item["question"]).replace("\N{ZERO WIDTH SPACE}", "").strip(),
+                kind="number",
+                gold=str(int(answer)) if _INTEGER.fullmatch(answer) else "",
+                metadata={"contest": str(item["source"]), "corrected": correction is not None},
+            )
+        )
+    return questions
 
 
 def _read_checked(folder: Path, name: str) -> str:
@@ -214,31 +238,6 @@ def _literal(script: str, variable: str) -> Any:
         return json.JSONDecoder().raw_decode(assigned)[0]
     except (ValueError, RecursionError) as error:
         raise SourceError(f"fermi: the archive assigns no JSON literal to {variable!r}: {error}") from error
-
-
-def _key(item: Mapping[str, Any]) -> str:
-    """Return the key of an item in the corrections."""
-    return f"{item['source']}, #{item['number']}" if "number" in item else str(item["source"])
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """An item of the archive with its correction. The exponent is None if it is not an integer."""
-
-    position: int
-    text: str
-    exponent: int | None
-    contest: str
-    corrected: bool
-
-
-def _apply_correction(position: int, item: Mapping[str, Any], correction: Mapping[str, str] | None) -> _Entry:
-    """Apply a correction, whose empty fields change nothing."""
-    changes = {name: value for name, value in (correction or {}).items() if value}
-    text = str(changes.get("question", item["question"])).replace("\N{ZERO WIDTH SPACE}", "").strip()
-    answer = str(changes.get("answer", item["answer"])).strip()
-    exponent = int(answer) if _INTEGER.fullmatch(answer) else None
-    return _Entry(position, text, exponent, str(item["source"]), correction is not None)
 
 
 _INTEGER = re.compile(r"-?\d{1,1000}", re.ASCII)
@@ -262,39 +261,13 @@ def _refers_to_another(text: str) -> bool:
     return _REFERENCE.search(text) is not None and _QUOTED.search(text) is None
 
 
-_EXCLUSIONS: Mapping[str, Callable[[_Entry], bool]] = {
-    "unreadable_answer": lambda entry: entry.exponent is None,
-    "out_of_range": lambda entry: abs(entry.exponent or 0) > LARGEST_EXPONENT,
-    "discarded": lambda entry: entry.text.startswith("DISCARD"),
-    "bare_number": lambda entry: _BARE_NUMBER.fullmatch(entry.text) is not None,
-    "refers_to_another": lambda entry: _refers_to_another(entry.text),
+_EXCLUSIONS: Mapping[str, Callable[[Question], bool]] = {
+    "unreadable_answer": lambda question: not question.gold,
+    "out_of_range": lambda question: abs(int(question.gold or 0)) > LARGEST_EXPONENT,
+    "discarded": lambda question: question.text.startswith("DISCARD"),
+    "bare_number": lambda question: _BARE_NUMBER.fullmatch(question.text) is not None,
+    "refers_to_another": lambda question: _refers_to_another(question.text),
 }
 """Reasons to exclude an item, in the order in which they are tried."""
 
 _WORDS = re.compile(r"\w+|[-+*/^!=%$]")
-
-
-def _without_duplicates(entries: Sequence[_Entry], excluded: Counter[str]) -> list[_Entry]:
-    """Return the first entry of each text, none if the keys differ; case, quotes and punctuation are ignored."""
-    groups: dict[tuple[str, ...], list[_Entry]] = {}
-    for entry in entries:
-        groups.setdefault(tuple(_WORDS.findall(entry.text.casefold())), []).append(entry)
-    unique = []
-    for group in groups.values():
-        if len({entry.exponent for entry in group}) > 1:
-            excluded["conflicting_duplicate"] += len(group)
-        else:
-            excluded["duplicate"] += len(group) - 1
-            unique.append(group[0])
-    return unique
-
-
-def _question(entry: _Entry) -> Question:
-    return Question(
-        id=f"fermi-{entry.position:04d}",
-        source="fermi",
-        text=entry.text,
-        kind="number",
-        gold=str(entry.exponent),
-        metadata={"contest": entry.contest, "corrected": entry.corrected},
-    )

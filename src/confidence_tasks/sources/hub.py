@@ -60,15 +60,12 @@ class Shape:
         Further columns that are used if they exist.
     key : str or None
         Column with the publisher's identifier; None to number the rows.
-    questions_per_row : int
-        Number of questions of each row.
     """
 
     columns: tuple[str, ...]
     read: Callable[[Row, RowIdentity], Sequence[Question]]
     optional: tuple[str, ...] = ()
     key: str | None = None
-    questions_per_row: int = 1
 
 
 MMLU_LEVELS = ("elementary", "high_school", "college", "professional")
@@ -249,7 +246,6 @@ HALUEVAL = Shape(
     columns=("question", "right_answer", "hallucinated_answer"),
     optional=("knowledge",),
     read=_halueval,
-    questions_per_row=2,
 )
 TRIVIA_QA = Shape(columns=("question", "question_id", "answer"), read=_trivia_qa, key="question_id")
 NQ_OPEN = Shape(columns=("question", "answer"), read=_nq_open)
@@ -403,7 +399,7 @@ class HubSource(Source):
     @property
     def rows(self) -> int:
         """Number of rows of the pinned split."""
-        return self.selection.n_rows if self.selection else (self.size or 0) // self.shape.questions_per_row
+        return self.selection.n_rows if self.selection else self.size or 0
 
     def load(self, n: int | None, seed: int, mirror: Path | None, **options: Any) -> list[Question]:
         """Load at most ``n`` questions. They are downloaded first if there is neither a mirror nor a cached copy."""

@@ -79,7 +79,7 @@ def test_every_shape_has_a_row_here() -> None:
 def test_declared_columns_suffice(name: str) -> None:
     shape: Shape = getattr(hub, name)
     questions = read(shape, {column: ROWS[name][column] for column in shape.columns})
-    assert len(questions) == shape.questions_per_row
+    assert len(questions) == (2 if name == "HALUEVAL" else 1)
     for question in questions:
         assert question.text
         assert (question.kind == "choice") == bool(question.choices)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import norm
 
 from confidence_tasks.report.estimates import distributions, estimates
 from confidence_tasks.report.extra_tables import extra_table, interval_cells
@@ -36,9 +36,6 @@ from confidence_tasks.studies.fermieval_sampling.trials import (
     sampling_measures,
 )
 from confidence_tasks.study.measures import Measure
-
-_BELIEF = NormalDist()
-"""The belief in the figures; theory 1 holds for any belief."""
 
 _X = np.linspace(-3.2, 3.2, 321)
 
@@ -79,7 +76,7 @@ def perception(results: TaskResults) -> Iterator[dict[str, Any]]:
         beta, level = estimate_perception(model)
         if math.isnan(beta) or beta == 0.0:
             continue
-        density = _BELIEF.pdf(_BELIEF.inv_cdf((1.0 - level) / 2.0))
+        density = float(norm.pdf(norm.ppf((1.0 - level) / 2.0)))
         errors = {
             f"error, {n} samples": math.sqrt(
                 adjusted_interval_covariance(level, beta, (density, density), n)[0, 0]
@@ -89,16 +86,16 @@ def perception(results: TaskResults) -> Iterator[dict[str, Any]]:
         yield {"model": model.label, "level": level, "perception": beta, **errors}
 
 
-_BELIEF_LINE = Line("belief", Colour.INK, _X, np.array([_BELIEF.pdf(x) for x in _X]))
+_BELIEF_LINE = Line("belief", Colour.INK, _X, norm.pdf(_X))
+"""The belief in the figures; theory 1 holds for any belief."""
+
 _QUERY_KEYS = (("leftmost part", Colour.SERIES_5), ("rightmost part", Colour.SERIES_2))
 _END_KEYS = (("lower end", Colour.WRONG), ("upper end", Colour.RIGHT))
 
 
 def _between(low: float, high: float) -> NDArray[np.bool_]:
     """Return which points of the belief lie between two of its quantiles."""
-    quantiles = np.array([_BELIEF.cdf(x) for x in _X])
-    inside: NDArray[np.bool_] = (quantiles >= low) & (quantiles <= high)
-    return inside
+    return (norm.cdf(_X) >= low) & (norm.cdf(_X) <= high)
 
 
 def _belief_panel(lines: Iterable[Line]) -> Panel:
