@@ -7,7 +7,14 @@ from typing import Any
 
 from confidence_tasks.studies.fermieval.replies import condition_of as condition_of_level
 from confidence_tasks.studies.fermieval.trials import IntervalTrial, read_interval
-from confidence_tasks.studies.fermieval_sampling.trials import Ask, SampleTrial, cell_of, read_sample
+from confidence_tasks.studies.fermieval_sampling.trials import (
+    ASKS,
+    Ask,
+    SampleTrial,
+    cell_of,
+    read_sample,
+    sampling_summary,
+)
 from confidence_tasks.studies.lifeeval.trials import LifeEvalTrial, read_guess
 from confidence_tasks.studies.logprob_metacognition.replies import ANSWER, GOLD
 from confidence_tasks.studies.logprob_metacognition.replies import CONDITIONS as TEMPERATURE_CONDITIONS
@@ -76,3 +83,12 @@ def logprob_trial(
         GOLD: [] if of_gold is None else [ModelReply(gold, (Token(gold, of_gold, {}),))],
     }
     return read_short_reply(question, TEMPERATURE_CONDITIONS.label(temperature), said)
+
+
+def samples_summary(
+    trials: Sequence[SampleTrial], levels: Sequence[float], **options: float
+) -> dict[str, float]:
+    """The measures of samples of all kinds and temperatures that the trials have."""
+    asks = [ask for ask in ASKS if any(trial["ask"] == ask for trial in trials)]
+    temperatures = sorted({trial["temperature"] for trial in trials})
+    return sampling_summary(trials, levels, asks, temperatures, **options)

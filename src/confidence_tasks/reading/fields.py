@@ -56,20 +56,6 @@ class JsonFields:
     rules: tuple[str, ...] = ()
 
 
-RULES: Mapping[str, str] = {
-    "thought": "Thoughts precede the reply.",
-    "chat_tokens": "Special tokens surround the reply.",
-    "around": "Text or a code fence surrounds the object.",
-    "newlines": "A string contains control characters.",
-    "several": "The most complete objects, or two values of one key, contradict each other: differing keys are absent.",
-    "last": "The most complete objects contradict each other: the last of them counts.",
-    "nested": "A key is in an object inside the object.",
-    "key_case": "A key has another letter case.",
-    "fields": "The reply is not JSON: each key is searched separately, in quotation marks or at the start of a line.",
-}
-"""Description of each lenient rule, by name."""
-
-
 def read_json_fields(text: str, keys: Sequence[str], *, last: bool = False) -> JsonFields:
     r"""Read the values of ``keys`` from any text, in linear time and in any letter case of the keys.
 

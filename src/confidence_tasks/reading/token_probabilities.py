@@ -10,9 +10,8 @@ import codecs
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confidence_tasks.study.stage import Token
 from confidence_tasks.study.trial import LETTERS
@@ -216,17 +215,8 @@ def match_option(token: str, options: Mapping[str, Sequence[str]]) -> str | None
 # Tokens of the answer ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerTokens:
-    """Mean log-probability and number of the tokens of an answer.
-
-    Attributes
-    ----------
-    mean_logprob : float
-        Mean log-probability in nats; NaN if no tokens are found, or one of them has no log-probability.
-    tokens : int
-        Number of tokens.
-    """
+class AnswerTokens(NamedTuple):
+    """Mean log-probability of the tokens of an answer in nats, NaN if it is unknown, and their number."""
 
     mean_logprob: float
     tokens: int

@@ -48,7 +48,7 @@ def _rows(path: Path) -> Any:
     for source in SOURCES.values():
         if isinstance(source, HubSource):
             rows = read_rows(source, path)
-            whole = replace(source, size=max(len(rows), 1) * source.shape.questions_per_row)
+            whole = replace(source, size=max(len(rows), 1))
             with suppress(SourceError):
                 found.append(whole._questions(rows, 0, mirrored=False))
     return found

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.trials import fermieval_trial, sample_trial
+from tests.trials import fermieval_trial, sample_trial, samples_summary
 
 from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.sources import Question
@@ -17,7 +17,6 @@ from confidence_tasks.studies.fermieval.subject import (
 )
 from confidence_tasks.studies.fermieval.trials import fermieval_summary
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial, logprob_summary
-from confidence_tasks.studies.fermieval_sampling.trials import sampling_summary
 from confidence_tasks.study.measures import columns
 
 SUBJECT = make_subject("tunnel", perception=0.5, gain=3.0)
@@ -96,7 +95,7 @@ def test_rows_equal_the_measures_of_the_logs(table):
     rows = table.set_index(["method", "level"])
     stated = fermieval_summary(interval_trials(160, FEW), FEW)
     sets = logprob_summary(logprob_trials(160), FEW)
-    sampled = sampling_summary(sampling_trials(160, FEW), FEW)
+    sampled = samples_summary(sampling_trials(160, FEW), FEW)
     for level in FEW:
         for method, summary, prefix, label in (
             ("base", stated, "", f"p={level}"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from inspect_ai.scorer import SampleScore, Score
 from scipy.special import ndtri
-from tests.trials import sample_trial
+from tests.trials import sample_trial, samples_summary
 
 from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.sources import Question
@@ -80,7 +80,7 @@ def test_intervals_are_outer_quantiles_question_by_question():
 
 def test_many_samples_reach_the_nominal_coverage_by_theorem_1():
     one, many = (tunnel_subject(0.3, samples) for samples in (1, 60))
-    single, adjusted = (sampling_summary(trials, [0.8])["coverage/p=0.8"] for trials in (one, many))
+    single, adjusted = (samples_summary(trials, [0.8])["coverage/p=0.8"] for trials in (one, many))
     assert single == pytest.approx(0.24, abs=0.2)
     assert adjusted == pytest.approx(0.8, abs=0.2)
 
@@ -98,7 +98,7 @@ def test_the_temperature_with_the_smallest_penalized_score_is_chosen():
     alone = columns([each for each in trials if each["temperature"] == 0.2])
     # missed by 1: a Winkler score of 2 / 0.1, and no coverage where 0.9 was asked for
     assert penalized_score(alone, 0.9, 100.0) == pytest.approx(20.0 + 100.0 * 0.81)
-    summary = sampling_summary(trials, [0.9])
+    summary = samples_summary(trials, [0.9])
     assert summary["temperature/p=0.9"] == 0.7
     assert summary["winkler/chosen,p=0.9"] == summary["winkler/T=0.7,p=0.9"] == 3.0
     test_alone = columns([each for each in trials if each["split"] == "test"])
@@ -108,7 +108,7 @@ def test_the_temperature_with_the_smallest_penalized_score_is_chosen():
 def test_the_tunnel_index_is_the_entropy_that_reasoning_removes():
     trials = [*exponents([1, 2, 3, 4]), *exponents([1, 1, 2, 2], "reasoned")]
     assert tunnel_indices(columns(trials), 1.0)["value"] == pytest.approx(1.0)
-    assert sampling_summary(trials, [0.9])["tunnel_index/T=1"] == pytest.approx(1.0)
+    assert samples_summary(trials, [0.9])["tunnel_index/T=1"] == pytest.approx(1.0)
     same = [*exponents([1, 2, 3, 4]), *exponents([4, 3, 2, 1], "reasoned")]
     assert tunnel_indices(columns(same), 1.0)["value"] == pytest.approx(0.0)
     *_, measure = sampling_measures(["direct", "reasoned"], [1.0], [])
@@ -128,7 +128,7 @@ def test_self_consistency_measures_count_the_most_frequent_exponent():
 def test_unreadable_samples_count_for_the_parse_rate_only():
     whole = exponents([3, 4, 5, 6])
     broken = [*whole, *exponents(["?"] * 4)]
-    before, after = (sampling_summary(trials, [0.9]) for trials in (whole, broken))
+    before, after = (samples_summary(trials, [0.9]) for trials in (whole, broken))
     assert {name for name in before if before[name] != pytest.approx(after[name], nan_ok=True)} == {
         "parse_rate/all"
     }
@@ -151,7 +151,7 @@ def test_metrics_have_the_same_names_without_trials():
         summary = summarised(scores[:done])
         assert list(summary) == names
         assert not (done == 0 and any(not math.isnan(value) for value in summary.values()))
-    assert summary == pytest.approx(summary | sampling_summary(trials, [0.8, 0.9]), nan_ok=True)
+    assert summary == pytest.approx(summary | samples_summary(trials, [0.8, 0.9]), nan_ok=True)
 
 
 def test_weights_repeat_questions():

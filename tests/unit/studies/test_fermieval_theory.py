@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from scipy.special import ndtri
-from tests.trials import fermieval_trial, sample_trial
+from tests.trials import fermieval_trial, sample_trial, samples_summary
 from tests.unit.report.runs import undrawn_report, write
 
 from confidence_tasks.report import Report, collect
@@ -19,7 +19,6 @@ from confidence_tasks.sources import Question
 from confidence_tasks.statistics.intervals import adjusted_interval, adjusted_interval_covariance
 from confidence_tasks.studies.fermieval.replies import interval_reply
 from confidence_tasks.studies.fermieval.tunnel import curve_over_samples, end_density
-from confidence_tasks.studies.fermieval_sampling.trials import sampling_summary
 
 FEW = Settings(n_resamples=50)
 
@@ -209,7 +208,7 @@ def test_the_weight_of_a_shortfall_decides_the_temperature():
                 sample(f"{split}-{i}", "direct", 1.0, value, split=split) for value in (-10, *[5] * 18, 20)
             ]
     chosen = {
-        weight: sampling_summary(trials, [0.95], shortfall_weight=weight)["temperature/p=0.95"]
+        weight: samples_summary(trials, [0.95], shortfall_weight=weight)["temperature/p=0.95"]
         for weight in (0.0, 1_000.0)
     }
     assert chosen == {0.0: 0.2, 1_000.0: 1.0}

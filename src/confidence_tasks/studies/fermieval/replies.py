@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from confidence_tasks.reading import fields as json_fields
 from confidence_tasks.reading.answers import is_refusal
 from confidence_tasks.reading.cleaning import fold, last_box, read_first_turn, strip_thoughts, truncate_reply
+from confidence_tasks.reading.fields import read_json_fields
 from confidence_tasks.sources import load
 from confidence_tasks.sources.fermi import AUTHORS, SPLITS
 from confidence_tasks.sources.own_file import is_own_file
@@ -236,18 +236,6 @@ def levels_of(value: str | float | list[float]) -> list[float]:
 
 KEYS = ("L", "U")
 
-RULES: Mapping[str, str] = {
-    **json_fields.RULES,
-    "next_turn": "The reply continues with a question that it made up: the text from there on is ignored.",
-    "brackets": "There is no JSON: the last interval written as [10^a, 10^b] is read.",
-    "power": "An end is written as a power of ten: its exponent is read.",
-    "scientific": "An end is written in scientific notation: 1e3 is read as the exponent 1000.",
-    "decimal": "An end is not an integer: it is read without rounding.",
-    "wording": "The line of the exponent has other words or marks: they are ignored.",
-    "swapped": "The lower end exceeds the upper end: they are exchanged.",
-}
-"""Lenient reading rules by name, each with its description."""
-
 _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("", re.compile(r"[-+]?\d++")),
     ("decimal", re.compile(r"[-+]?(?:\d++\.\d*+|\.\d++)")),
@@ -338,8 +326,8 @@ def read_fermi_interval(text: str) -> IntervalReading:
 
 def _read_turn(text: str) -> IntervalReading:
     """Read the interval that one turn states."""
-    json_reading = json_fields.read_json_fields(text, KEYS, last=True)
-    fields, rules = json_reading.fields, json_reading.rules
+    reading = read_json_fields(text, KEYS, last=True)
+    fields, rules = reading.fields, reading.rules
     if text.rstrip().endswith("}"):  # text before the object is part of the format
         rules = tuple(rule for rule in rules if rule != "around")
     if not fields and (ends := _BRACKETS.findall(fold(text))):

@@ -425,20 +425,14 @@ def _interval_measures(
 def sampling_summary(
     trials: Sequence[Mapping[str, Any]],
     levels: Sequence[float],
-    asks: Sequence[str] = (),
-    temperatures: Sequence[float] = (),
+    asks: Sequence[str],
+    temperatures: Sequence[float],
     shortfall_weight: float = SHORTFALL_WEIGHT,
     names: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """Return the measures of `sampling_measures`, or those in ``names``; NaN without trials.
-
-    ``asks`` and ``temperatures`` default to those of the trials.
-    """
-    asks = asks or [ask for ask in ASKS if any(trial["ask"] == ask for trial in trials)]
-    temperatures = temperatures or sorted({float(trial["temperature"]) for trial in trials})
-    return values_of(
-        trials, select_measures(sampling_measures(asks, temperatures, levels, shortfall_weight), names)
-    )
+    """Return the measures of `sampling_measures`, or those in ``names``; NaN without trials."""
+    measures = sampling_measures(asks, temperatures, levels, shortfall_weight)
+    return values_of(trials, select_measures(measures, names))
 
 
 def sampling_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
