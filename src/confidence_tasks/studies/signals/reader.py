@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.util import find_spec
 from itertools import combinations
@@ -53,9 +53,7 @@ def read_answer_reply(reply: str, question: Question) -> AnswerReply:
         reply, PERCENT, kind=question.kind, choices=question.choices, expected_format=ANSWER_AND_CONFIDENCE
     )
     begin, end = answer_span(reply, reading.answer, question.options.get(reading.answer, ""))
-    return AnswerReply(
-        reading.answer, reading.confidence_raw, reading.status, reading.rules, begin=begin, end=end
-    )
+    return AnswerReply(**asdict(reading), begin=begin, end=end)
 
 
 _ANSWER_LINE = re.compile(

@@ -61,14 +61,14 @@ def worth_and_price(results: TaskResults, styles: ModelStyles, model: ModelTrial
 
 def _draw_labelled_points(axes: Axes, lines: Sequence[Line]) -> None:
     """Draw points with intervals on a logarithmic scale of tokens, each with the name of its signal."""
+    from matplotlib.ticker import LogLocator
+
     panels.points(axes, lines, "tokens a question", "AUROC", reference=0.5)
     axes.set_xscale("log")
     tokens = np.array([line.x[0] for line in lines])
-    left, right = tokens.min() / 1.15, tokens.max() * 3.0  # labels are on the right of their points
-    axes.set_xlim(left, right)
-    decades = 10.0 ** np.arange(np.floor(np.log10(left)), np.ceil(np.log10(right)))
-    ticks = [tick for decade in decades for tick in (decade, 3 * decade) if left <= tick <= right]
-    axes.set_xticks(ticks, [f"{tick:,.0f}" for tick in ticks])
+    axes.set_xlim(tokens.min() / 1.15, tokens.max() * 3.0)  # labels are on the right of their points
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.minorticks_off()
     low, high = axes.get_ylim()
     for x in np.unique(tokens):
