@@ -240,7 +240,6 @@ def _shown_text(value: str, options: Options) -> Claims:
 
 
 def _letter_and_shown_text(value: str, options: Options) -> Claims:
-    """Read a letter and the text of its option."""
     match = _LETTER_AND_TEXT.fullmatch(value)
     if match is None:
         return ()

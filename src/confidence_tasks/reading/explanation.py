@@ -90,5 +90,4 @@ def explanation(
 
 
 def _default_rows(trial: Mapping[str, Any], question: Question, tokens: Sequence[Token]) -> dict[str, str]:
-    """Return the rows for answer, key and confidence."""
     return {**answer_and_key(trial, question), "Confidence": format_number(trial["confidence"], ".3f")}

@@ -254,34 +254,18 @@ def trends(
     y: str,
     *,
     lowest: float | None = 0.0,
-    logarithmic: bool = False,
 ) -> None:
-    """Draw curves at labelled positions, with a band of their intervals; the y axis begins at ``lowest``.
-
-    A ``logarithmic`` y axis, which ignores ``lowest``, is used only for positive values that span a factor above 5.
-    """
-    from matplotlib.ticker import LogLocator, NullLocator
-
+    """Draw curves at labelled positions, with a band of their intervals; the y axis begins at ``lowest``."""
     for line in lines:
         if line.low is not None and line.high is not None:
             axes.fill_between(line.x, line.low, line.high, color=line.colour, alpha=0.15, linewidth=0)
         texts = [_tip(line, k, labels) for k in np.flatnonzero(~np.isnan(line.y))]
         _dots(axes, line, line.x, line.y, texts, linewidth=1.2, markersize=3)
-    if logarithmic and _needs_logarithm(lines):
-        axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axes.yaxis.set_major_formatter("{x:g}")
-        axes.yaxis.set_minor_locator(NullLocator())
-    elif lowest is not None:
+    if lowest is not None:
         axes.set_ylim(bottom=lowest)
     axes.set(xlim=(-0.4, len(labels) - 0.6), xlabel=x, ylabel=y)
     step = 1 if len(labels) <= 6 else 2
     axes.set_xticks(range(0, len(labels), step), labels[::step])
-
-
-def _needs_logarithm(lines: Sequence[Line]) -> bool:
-    values = np.concatenate([line.y[~np.isnan(line.y)] for line in lines])
-    return len(values) > 0 and 0.0 < 5.0 * values.min() < values.max()
 
 
 def _tip(line: Line, k: np.intp, labels: Sequence[str]) -> str:

@@ -325,7 +325,6 @@ def read_fermi_interval(text: str) -> IntervalReading:
 
 
 def _read_turn(text: str) -> IntervalReading:
-    """Read the interval that one turn states."""
     reading = read_json_fields(text, KEYS, last=True)
     fields, rules = reading.fields, reading.rules
     if text.rstrip().endswith("}"):  # text before the object is part of the format

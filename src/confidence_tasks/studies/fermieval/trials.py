@@ -375,7 +375,6 @@ _ADJUSTED: tuple[tuple[str, Compute, str, Mapping[str, Any]], ...] = (
 
 
 def _adjusted_measures(method: str) -> Iterator[Measure]:
-    """Yield the measures of the intervals that a method adjusts."""
     adjustment = ADJUSTMENTS[method]
     fitted_on = "all other questions" if method == JACKKNIFE else "the calibration half"
 

@@ -187,7 +187,6 @@ def self_consistency(results: TaskResults) -> Iterator[dict[str, Any]]:
 
 
 def _exponent_measures(model: ModelTrials) -> list[Measure]:
-    """Return the measures of samples of exponents, by temperature and kind of sample."""
     temperatures = sorted(set(model.columns["temperature"].tolist()))
     asks = list(dict.fromkeys(map(str, model.columns["ask"])))
     measures = sampling_measures(asks, temperatures, ())

@@ -203,7 +203,6 @@ def _top_1(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
 
 
 def _estimate(runs: paper.Runs, cell: paper.Cell, **changes: str) -> float | None:
-    """Return the estimate of a cell with some attributes changed."""
     entry = runs.estimate(replace(cell, **changes))  # type: ignore[arg-type]
     return None if entry is None else float(entry.interval.estimate)
 

@@ -324,7 +324,6 @@ def _is_unpaired(
 
 
 def _read_leniently(text: str, expected: ExpectedReply) -> Reading:
-    """Read a reply that departs from the format."""
     cleaned, cleaning_rules = clean(text)
     reading, cut = read_first_turn(
         cleaned,
@@ -336,7 +335,6 @@ def _read_leniently(text: str, expected: ExpectedReply) -> Reading:
 
 
 def _read_turn(text: str, expected: ExpectedReply) -> Reading:
-    """Read one turn of a conversation."""
     scale = expected.scale
     text, layout_rules = apply_rules(LAYOUTS, text)
     answers, cued, confidences = _statements(text)

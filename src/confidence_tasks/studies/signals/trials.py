@@ -50,8 +50,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-    from confidence_tasks.statistics.core import FloatArray, IntArray
-    from confidence_tasks.statistics.inference.limits import InvertedTest
+    from confidence_tasks.statistics.core import FloatArray
 
 
 class SignalTrial(Trial):
@@ -358,18 +357,11 @@ def _with_recalibrated(trials: Columns) -> Columns:
 
 def _recalibrated(measure: Measure) -> Measure:
     """Return a measure of the column ``recalibrated``; resamples keep the recalibration of all trials."""
-
-    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
-        return measure.compute(_with_recalibrated(trials), weights)
-
-    def inverted(trials: Columns, questions: IntArray) -> InvertedTest:
-        assert measure.test_inversion is not None
-        return measure.test_inversion(_with_recalibrated(trials), questions)
-
+    test = measure.test_inversion
     return replace(
         measure,
-        compute=compute,
-        test_inversion=inverted if measure.test_inversion else None,
+        compute=lambda trials, weights: measure.compute(_with_recalibrated(trials), weights),
+        test_inversion=test and (lambda trials, questions: test(_with_recalibrated(trials), questions)),
         informative=smallest_set(*_CLASSES),
         fitted=True,
     )
