@@ -109,6 +109,9 @@ def test_the_tunnel_index_is_the_entropy_that_reasoning_removes():
     trials = [*exponents([1, 2, 3, 4]), *exponents([1, 1, 2, 2], "reasoned")]
     assert tunnel_indices(columns(trials), 1.0)["value"] == pytest.approx(1.0)
     assert samples_summary(trials, [0.9])["tunnel_index/T=1"] == pytest.approx(1.0)
+    known = {"name": "q-2", "split": "calibration"}
+    both_halves = [*trials, *exponents([1, 2], **known), *exponents([1, 2], "reasoned", **known)]
+    assert tunnel_indices(columns(both_halves), 1.0)["value"] == pytest.approx([1.0])
     same = [*exponents([1, 2, 3, 4]), *exponents([4, 3, 2, 1], "reasoned")]
     assert tunnel_indices(columns(same), 1.0)["value"] == pytest.approx(0.0)
     *_, measure = sampling_measures(["direct", "reasoned"], [1.0], [])
