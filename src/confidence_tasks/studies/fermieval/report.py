@@ -115,7 +115,7 @@ def method_table(
         scores are infinite if conformal adjustment has too few calibration questions.
     """
     return pd.DataFrame(
-        {"level": level, "method": method, **_scores(rows_in(intervals, level=level))}
+        {"level": level, "method": method, **_scores(intervals)}
         for level in levels
         for method, intervals in _intervals_by_method(trials, level, levels, shortfall_weight)
     )
@@ -124,20 +124,22 @@ def method_table(
 def _intervals_by_method(
     trials: Mapping[str, Columns], level: float, levels: Sequence[float], shortfall_weight: float
 ) -> Iterator[tuple[str, Columns]]:
-    """Yield the name of each method, and its intervals of the test half at a level, perhaps with those of others."""
-    if (stated := trials.get(STATED)) is not None:
+    """Yield the name of each method, and its intervals of the test half at a level."""
+    if STATED in trials:
+        stated = rows_in(trials[STATED], level=level)
         yield "base", within_split(stated, TEST)
         for name, adjustment in ADJUSTMENTS.items():
-            if adjustment.applies_to(stated):
+            if adjustment.applies_to(trials[STATED]):
                 yield name, adjustment.adjust(stated)
-    if (tokens := trials.get(BY_LOGPROB)) is not None:
+    if BY_LOGPROB in trials:
+        tokens = trials[BY_LOGPROB]
         yield "logprob", set_intervals(tokens, level)
         temperature = float(fitted_temperature(tokens, levels).temperature)
         if not math.isnan(temperature):
             yield "logprob_scaled", set_intervals(tokens, level, temperature)
-    if (samples := trials.get(SAMPLED)) is not None and _can_choose_temperature(samples):
-        for ask in dict.fromkeys(samples["ask"]):
-            yield f"sampling_{ask}", intervals_at(samples, ask, level, shortfall_weight)
+    if SAMPLED in trials and _can_choose_temperature(trials[SAMPLED]):
+        for ask in dict.fromkeys(trials[SAMPLED]["ask"]):
+            yield f"sampling_{ask}", intervals_at(trials[SAMPLED], ask, level, shortfall_weight)
 
 
 def _scores(intervals: Columns) -> dict[str, float]:

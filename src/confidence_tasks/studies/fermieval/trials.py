@@ -242,7 +242,7 @@ MEASURES: tuple[Measure, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """A method that adjusts the intervals of the test half separately for each level.
+    """A method that adjusts the intervals of the test half; all trials have the same level.
 
     Attributes
     ----------
@@ -252,8 +252,8 @@ class Adjustment:
         The half that the adjustment is fitted on. Runs with a calibration half have no intervals by a method that is
         fitted on the test half, and other runs have none by the other methods.
     refit : callable
-        ``refit(known, new, level, weights)`` fits the adjustment to the trials ``known`` of a level, once for each row
-        of integer weights. It returns a list of the distinct adjusted ends of the trials ``new``, and for each row of
+        ``refit(known, new, level, weights)`` fits the adjustment to the trials ``known``, once for each row of integer
+        weights. It returns a list of the distinct adjusted ends of the trials ``new``, and for each row of
         weights the position of its ends in that list.
     """
 
@@ -268,7 +268,7 @@ class Adjustment:
     def adjust(self, trials: Columns) -> Columns:
         """Return the trials of the test half that state an interval, with adjusted ``lower`` and ``upper``.
 
-        Ends are infinite if there are too few questions for a level.
+        Ends are infinite if there are too few questions for the level.
         """
         ((adjusted, _),) = self._by_outcome(trials, np.ones((1, len(trials["split"]))))
         return adjusted
@@ -293,22 +293,12 @@ class Adjustment:
         """Yield each distinct set of adjusted trials with a mask of the rows of weights that lead to it."""
         fitted_on = has_interval(trials, self.fitted_on)
         known, new = rows_of(trials, fitted_on), rows_of(trials, self._adjusted(trials))
-        levels = np.unique(new["level"])
-        fits = []
-        for level in levels:
-            known_at, new_at = known["level"] == level, new["level"] == level
-            level_weights = weights[:, fitted_on][:, known_at]
-            fits.append(
-                self.refit(rows_of(known, known_at), rows_of(new, new_at), float(level), level_weights)
-            )
-        positions = np.array([rows for _, rows in fits], dtype=np.intp).reshape(len(levels), len(weights)).T
-        outcomes, outcome_of_row = np.unique(positions, axis=0, return_inverse=True)
-        for number, outcome in enumerate(outcomes):
-            lower, upper = new["lower"].copy(), new["upper"].copy()
-            for level, (ends, _), position in zip(levels, fits, outcome, strict=True):
-                new_at = new["level"] == level
-                lower[new_at], upper[new_at] = ends[position]
-            yield {**new, "lower": lower, "upper": upper}, outcome_of_row.ravel() == number
+        if not len(new["level"]):
+            yield new, np.ones(len(weights), dtype=np.bool_)
+            return
+        outcomes, outcome_of_row = self.refit(known, new, float(new["level"][0]), weights[:, fitted_on])
+        for number, (lower, upper) in enumerate(outcomes):
+            yield {**new, "lower": lower, "upper": upper}, outcome_of_row == number
 
 
 def _conformal(change: str, **options: bool) -> Adjustment:
