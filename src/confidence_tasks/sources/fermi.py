@@ -124,10 +124,7 @@ class FermiSource(Source):
 
     def verify(self, mirror: Path | None) -> int:
         """Check both hashes and read every item."""
-        folder = self.find_copy(mirror)
-        if folder is None:
-            raise self.no_copy()
-        return len(read_archive(folder).questions)
+        return len(read_archive(self.require_copy(mirror)).questions)
 
 
 def _cache_folder() -> Path:

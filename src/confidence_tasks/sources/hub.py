@@ -431,9 +431,7 @@ class HubSource(Source):
 
     def verify(self, mirror: Path | None) -> int:
         """Check the hash that was recorded at the download, if any, the number of rows, and every row."""
-        path = self.find_copy(mirror)
-        if path is None:
-            raise self.no_copy()
+        path = self.require_copy(mirror)
         recorded = path.with_suffix(f"{path.suffix}.sha256")
         if recorded.is_file() and recorded.read_text().strip() != sha256_of(path):
             raise SourceError(

@@ -71,6 +71,12 @@ class Source(ABC):
         """Return the copy in the mirror, or without a mirror that in the cache; None if there is none."""
         return None
 
+    def require_copy(self, mirror: Path | None) -> Path:
+        """Return the copy; SourceError if there is none."""
+        if copy := self.find_copy(mirror):
+            return copy
+        raise SourceError(f"{self.name}: no copy; `confidence-tasks sources fetch {self.name}` downloads it")
+
     def state(self, mirror: Path | None) -> State:
         """Return where the questions are, without reading them."""
         if self.find_copy(mirror) is None:
@@ -84,10 +90,6 @@ class Source(ABC):
     @abstractmethod
     def verify(self, mirror: Path | None) -> int:
         """Check hashes, counts and every row of the copy; return the number of questions."""
-
-    def no_copy(self) -> SourceError:
-        """Return the error of :meth:`verify` if there is no copy."""
-        return SourceError(f"{self.name}: no copy; `confidence-tasks sources fetch {self.name}` downloads it")
 
 
 def seeded_key(seed: int, *parts: object) -> bytes:
