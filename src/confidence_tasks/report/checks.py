@@ -98,8 +98,8 @@ def cells_of(results: TaskResults, *names: str) -> Iterator[tuple[str, str, Mapp
 @check(
     "warning",
     "Unfinished runs",
-    "Some samples failed or were never asked. Unless they are a random part, all numbers of these models are biased:"
-    " resume the run, then report again.",
+    "Some samples failed or were not run. Unless they are missing at random, all estimates of these models are biased:"
+    " resume the run, then make the report again.",
 )
 def incomplete(results: TaskResults) -> Iterator[str]:
     """Yield runs that did not succeed or lack samples; of a resumed run, only the most complete file counts."""
@@ -114,9 +114,9 @@ def incomplete(results: TaskResults) -> Iterator[str]:
 
 @check(
     "note",
-    "Asked more than once",
-    "Several files have the same question under the same condition. The newest run counts and, of several readings of"
-    " a run, the newest, as dated by `confidence-tasks rescore`; the others are left out.",
+    "Repeated runs",
+    "Several files have trials of the same question under the same condition. Only the newest run counts. If"
+    " `confidence-tasks rescore` read a run several times, only the newest reading counts.",
 )
 def repeated(results: TaskResults) -> Iterable[str]:
     """Return the models with trials that several files have."""
@@ -125,24 +125,24 @@ def repeated(results: TaskResults) -> Iterable[str]:
 
 @check(
     "note",
-    "Asked in several ways",
-    "Prompts, worked examples, settings, data or the version of the task differ between the runs of a model. Each way"
-    " of asking is reported separately, with the differences in brackets; their trials are never pooled.",
+    "Several settings",
+    "Prompts, worked examples, settings, data or the version of the task differ between the runs of a model. Each"
+    " variant is reported separately, with the differences in brackets; trials of different variants are never pooled.",
 )
 def several_ways(results: TaskResults) -> Iterable[str]:
-    """Return the models that were asked in several ways."""
-    return [", ".join(model.label for model in models) for models in results.asked_in_several_ways.values()]
+    """Return the models that ran with several settings."""
+    return [", ".join(model.label for model in models) for models in results.variants_by_model.values()]
 
 
 @check(
     "warning",
-    "The same question several times in a file",
-    "A file has several trials of a question under one condition and epoch; all of them count. If they were asked in"
-    " different ways, add a column `setup` that says how: each way is then reported separately.",
+    "Repeated questions in a file",
+    "A file has several trials of a question under one condition and epoch; all of them count. If their"
+    " settings differ, add a column `setup` with the settings: each value is then reported separately.",
 )
 def same_trial_twice(results: TaskResults) -> Iterable[str]:
     """Return the models with several trials of a question under one condition and epoch of a file."""
-    return [f"{model.label}: {model.doubled} trials more" for model in results.models if model.doubled]
+    return [f"{model.label}: {model.doubled} additional trials" for model in results.models if model.doubled]
 
 
 def mixed_versions(results: TaskResults) -> Iterator[Notice]:
@@ -161,14 +161,14 @@ def mixed_versions(results: TaskResults) -> Iterator[Notice]:
 
 
 def different_questions(results: TaskResults) -> Iterator[Notice]:
-    """Yield a notice if some models were asked other questions than others."""
+    """Yield a notice if models were asked different questions."""
     questions = {model.label: set(model.columns["question_id"]) for model in results.models}
     union, common = set().union(*questions.values()), set.intersection(*questions.values())
     where = [f"{label}: {len(ids)} questions" for label, ids in questions.items()]
     yield from notice_if_any(
         "warning",
         "Models were asked different questions",
-        f"Only {len(common)} of {len(union)} questions were put to every model, so differences between models may be"
+        f"Only {len(common)} of {len(union)} questions were asked of every model, so differences between models may be"
         " differences between questions. `confidence-tasks compare` pairs two models by question.",
         where if common != union else [],
     )
@@ -183,7 +183,7 @@ def id_conflict_notice(trials: Iterable[Mapping[str, NDArray[Any]]]) -> Iterator
     """Yield a notice that names the ids with several texts in trials, given as columns."""
     yield from notice_if_any(
         "serious",
-        "Other questions under the same ids",
+        "Different questions under the same ids",
         "Models were asked different questions under one source and id, perhaps from two files of the same name."
         " Differences between these models are meaningless. `confidence-tasks compare` leaves these questions out.",
         sorted({name for _, _, name in conflicting_ids(trials)}),
@@ -215,8 +215,9 @@ def unread_replies(results: TaskResults) -> Iterator[Notice]:
         yield from notice_if_any(
             severity,
             "Replies without a readable answer or confidence",
-            "Measures leave out the replies that lack what they need, and these are seldom a random part. A bare"
-            " ABSTAIN also lacks a confidence. Worked examples (`fewshot=8`) help small models to follow the format.",
+            "Measures leave out replies without the values that they need. Such replies are rarely a random sample."
+            " A reply of only ABSTAIN also has no confidence. Worked examples (`fewshot=8`) help small models to"
+            " follow the format.",
             [f"{where}: {rate:.0%} with both" for where, rate in rates.items() if low <= rate < high],
         )
 
@@ -225,8 +226,9 @@ def unread_replies(results: TaskResults) -> Iterator[Notice]:
     "warning",
     "Few right or few wrong answers",
     "Measures that compare right answers with wrong ones (AUROC, meta-d′, M-ratio) need at least"
-    f" {FEW_OF_A_CLASS} questions of each from every source, however often each is asked. Ask more questions, or"
-    " questions of another difficulty; `confidence-tasks power` computes how many.",
+    f" {FEW_OF_A_CLASS} questions answered right and as many answered wrong from every source. Repeated trials of a"
+    " question count once. Ask more questions or choose another difficulty; `confidence-tasks power` computes"
+    " how many.",
 )
 def few_trials(results: TaskResults) -> Iterator[str]:
     """Yield the cells with too few right or wrong answers to compare the two."""
@@ -240,7 +242,7 @@ def few_trials(results: TaskResults) -> Iterator[str]:
 
 @check(
     "warning",
-    "Nearly one confidence for everything",
+    "Confidence hardly varies",
     "With so many ties, AUROC is near one half because few values differ, ECE depends on one bin, and a threshold puts"
     " nearly all trials on one side.",
 )
@@ -256,9 +258,9 @@ def tied(results: TaskResults) -> Iterator[str]:
 
 @check(
     "warning",
-    "Intervals from part of the resamples",
-    "The measure is undefined in many resamples (all right, all wrong, or d′ = 0). Leaving them out makes the interval"
-    " too narrow.",
+    "Undefined resamples",
+    "The measure is undefined in many resamples (all right, all wrong, or d′ = 0). These resamples are left out,"
+    " so the interval is too narrow.",
 )
 def undefined_resamples(results: TaskResults) -> Iterable[str]:
     """Return the measures that are undefined in many resamples."""
@@ -273,8 +275,8 @@ def undefined_resamples(results: TaskResults) -> Iterable[str]:
 
 @check(
     "warning",
-    "Accuracy changes with the condition",
-    "The way of asking for confidence changed the answers, so a difference in meta-d′ or ECE may reflect knowledge"
+    "Accuracy differs between conditions",
+    "The request for confidence changed the answers, so a difference in meta-d′ or ECE may reflect knowledge"
     " rather than metacognition.",
 )
 def unstable_accuracy(results: TaskResults) -> Iterable[str]:
@@ -298,12 +300,15 @@ def no_baseline(results: TaskResults) -> Iterator[Notice]:
         if baseline and baseline not in set(model.columns["condition"])
     ]
     yield from notice_if_any(
-        "note", f"No baseline {baseline}", "These models have no contrasts with it.", missing
+        "note",
+        f"No baseline {baseline}",
+        "These models did not run the baseline condition, so they have no contrasts with it.",
+        missing,
     )
 
 
 def different_sources(results: TaskResults) -> Iterator[Notice]:
-    """Yield a notice if conditions were asked on other sources than the baseline or reference condition."""
+    """Yield a notice if the sources of a condition differ from those of the baseline or reference condition."""
     baseline = results.task_trials.design.baseline or results.reference
     sources = {
         (model.label, condition): set(map(str, model.columns["source"][rows]))
@@ -327,10 +332,10 @@ def different_sources(results: TaskResults) -> Iterator[Notice]:
     ]
     yield from notice_if_any(
         "warning",
-        "Conditions were asked of different sources",
-        f"A difference from {baseline} is computed on the sources that both conditions share; without a shared source"
-        " there is none. Tables and figures average over the sources that the conditions share; other sources are only"
-        " in the table of sources. Conditions that share no source may differ because of their questions.",
+        "Conditions used different question sources",
+        f"A difference from {baseline} is computed on the sources that both conditions share, and is missing if they"
+        " share none. Tables and figures average over the shared sources; other sources are only in the table of"
+        " sources. Conditions without a shared source may differ because of their questions.",
         where,
     )
 
@@ -423,7 +428,9 @@ def verdicts(requirements: Sequence[Requirement], every: Sequence[TaskResults]) 
         ]
         if not entries:
             labels = dict.fromkeys(label for results in every for label in results.conditions)
-            raise ValueError(f"{requirement}: nothing was measured; the conditions are {', '.join(labels)}")
+            raise ValueError(
+                f"{requirement}: no estimate under this condition; the conditions are {', '.join(labels)}"
+            )
         for results, entry in entries:
             interval = limits(entry.interval, 3) or why_missing(entry.interval)
             yield {

@@ -210,8 +210,8 @@ def _model(task_trials: TaskTrials, wanted: str | None, option: str) -> ModelTri
         if len(models) == 1:
             return models[0]
     if by_name:
-        return f"{wanted} was asked in several ways: name one with {option}: {labels}"
-    return f"it has no {wanted} ({option}), but {labels}"
+        return f"{wanted} ran with several settings: name one with {option}: {labels}"
+    return f"it has no model {wanted} ({option}); its models are {labels}"
 
 
 MOST_VALUES = 30
@@ -227,10 +227,10 @@ def _split(
         return
     if study.column_types.get(by) is not str:
         texts = [name for name, kind in study.column_types.items() if kind is str]
-        raise ValueError(f"{study.name} has no column of texts {by!r}; it has {', '.join(texts)}")
+        raise ValueError(f"{study.name} has no text column {by!r}; it has {', '.join(texts)}")
     values = sorted({*map(str, first.columns[by])} & {*map(str, second.columns[by])})
     if len(values) > MOST_VALUES:
-        raise ValueError(f"{by} has {len(values)} values, and at most {MOST_VALUES} can be compared by")
+        raise ValueError(f"{by} has {len(values)} values; choose a column with at most {MOST_VALUES}")
     for value in values:
         one, other = (
             replace(model, columns=rows_of(model.columns, model.columns[by].astype(str) == value))
@@ -404,8 +404,8 @@ def _asked_otherwise(first: ModelTrials, second: ModelTrials) -> Iterator[Notice
         )
     yield from notice_if_any(
         "warning",
-        "A and B were asked in different ways",
-        "These settings can explain a difference as well as the model can.",
+        "A and B ran with different settings",
+        "These settings, instead of the models, may cause a difference.",
         [printable(each) for each in where],
     )
 
@@ -422,8 +422,8 @@ def _not_shared(first: ModelTrials, second: ModelTrials) -> Iterator[Notice]:
         where += [f"{name}: the conditions {', '.join(unshared)}"] if unshared else []
     yield from notice_if_any(
         "warning",
-        "Not all was asked of both",
-        "The comparison uses only what both were asked. The other questions may be harder or easier.",
+        "A and B do not share all questions",
+        "The comparison uses only shared questions and conditions. The other questions may be harder or easier.",
         where,
     )
 

@@ -144,19 +144,19 @@ def table_of_entries(
 
 
 def variants_table(results: TaskResults) -> ExtraTable:
-    """Return the headline measures of models that were asked in several ways, and their mean numbers of tokens.
+    """Return the headline measures of models that ran with several settings, and their mean numbers of tokens.
 
     Measures are on the group of trials that models are compared on.
     """
     names, group = [measure.name for measure in results.headline], results.reference
-    variants = {model.label: model for models in results.asked_in_several_ways.values() for model in models}
+    variants = {model.label: model for models in results.variants_by_model.values() for model in models}
     rows = [(label, [results.estimate(label, group, name) for name in names]) for label in variants]
     table = table_of_entries(
         f"{results.task_trials.slug}_ways",
-        "Asked in several ways",
-        f"{'Over all conditions' if group == 'all' else f'On {group_label(group)}'}. Trials asked in different ways"
-        " are never pooled. confidence-tasks compare pairs two ways by question and tests the difference. Tokens are"
-        " means per trial, over all calls of the trial.",
+        "Several settings",
+        f"{'Over all conditions' if group == 'all' else f'On {group_label(group)}'}. Trials with different"
+        " settings are never pooled. confidence-tasks compare pairs two settings by question and tests the"
+        " difference. Numbers of tokens are means per trial, over all model calls of the trial.",
         rows,
         names,
     )

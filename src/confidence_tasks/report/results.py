@@ -82,7 +82,7 @@ class TaskResults:
         return analyse and analyse(self.task_trials, self.settings)
 
     @cached_property
-    def asked_in_several_ways(self) -> dict[str, list[ModelTrials]]:
+    def variants_by_model(self) -> dict[str, list[ModelTrials]]:
         """The variants of each model that was run with several settings, by the name of the model."""
         by_name: dict[str, list[ModelTrials]] = {}
         for model in self.models:

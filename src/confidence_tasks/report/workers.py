@@ -20,7 +20,7 @@ from joblib.externals.loky import get_reusable_executor
 from joblib.parallel import get_active_backend
 from threadpoolctl import threadpool_limits
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 Job: TypeAlias = tuple[str, tuple[Any, ...]]
 """Name of a piece of work, and the arguments of the function that does it."""
@@ -68,8 +68,8 @@ class Workers:
         return Workers() if self.optional and not worth_it else self
 
     def run(
-        self, function: Callable[..., Found], jobs: Sequence[Job], advance: Advance | None = None
-    ) -> Iterator[tuple[int, Found | Lost]]:
+        self, function: Callable[..., Result], jobs: Sequence[Job], advance: Advance | None = None
+    ) -> Iterator[tuple[int, Result | Lost]]:
         """Call a function for each job; yield the number of the job and the outcome, in the order of completion.
 
         The function must be importable from a module. Arguments are plain tuples, lists and dictionaries: a cluster
@@ -79,29 +79,29 @@ class Workers:
         started: dict[int, None] = {}
         done: set[int] = set()
 
-        def tell() -> None:
+        def report_progress() -> None:
             if advance:
                 oldest = next((number for number in started if number not in done), None)
                 advance(len(done), len(jobs), "" if oldest is None else jobs[oldest][0])
 
         def start(number: int) -> None:
             started[number] = None
-            tell()
+            report_progress()
 
-        def end(number: int, found: Found | Lost) -> tuple[int, Found | Lost]:
+        def end(number: int, result: Result | Lost) -> tuple[int, Result | Lost]:
             done.add(number)
-            tell()
-            return number, found
+            report_progress()
+            return number, result
 
         while waiting := [number for number in range(len(jobs)) if number not in started]:
             try:
-                for number, found in self._run(function, jobs, waiting, start):
-                    yield end(number, found)
+                for number, result in self._run(function, jobs, waiting, start):
+                    yield end(number, result)
             except _deaths(self.backend):
                 for number in [number for number in started if number not in done]:
                     try:
-                        ((_, found),) = self._run(function, jobs, [number], start)
-                        yield end(number, found)
+                        ((_, result),) = self._run(function, jobs, [number], start)
+                        yield end(number, result)
                     except _deaths(self.backend) as error:
                         name = type(error).__name__
                         reason = f"the process that computed it died, perhaps for want of memory ({name})"
@@ -114,11 +114,11 @@ class Workers:
 
     def _run(
         self,
-        function: Callable[..., Found],
+        function: Callable[..., Result],
         jobs: Sequence[Job],
         numbers: Sequence[int],
         start: Callable[[int], None],
-    ) -> Iterator[tuple[int, Found]]:
+    ) -> Iterator[tuple[int, Result]]:
         def calls() -> Iterator[Any]:
             for number in numbers:
                 start(number)
@@ -133,7 +133,9 @@ class Workers:
             )
 
 
-def _one_thread(function: Callable[..., Found], number: int, arguments: tuple[Any, ...]) -> tuple[int, Found]:
+def _one_thread(
+    function: Callable[..., Result], number: int, arguments: tuple[Any, ...]
+) -> tuple[int, Result]:
     with threadpool_limits(1), _memory_until_done():
         return number, function(*arguments)
 

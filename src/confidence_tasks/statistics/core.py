@@ -17,18 +17,18 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 class Reason(StrEnum):
     """Reason why a statistic or its interval is NaN although the input is valid."""
 
-    EMPTY = "no trials to compute it from"
+    EMPTY = "no usable trials"
     TOO_FEW = "too few trials"
-    FEW_INFORMATIVE = "too few questions decide it"
-    NOT_RESAMPLED = "resamples do not tell how it varies"
-    ONE_CLASS = "one class: all correct or all wrong"
-    CONSTANT = "all values tied"
-    INFINITE = "infinite"
-    ZERO_D_PRIME = "d'=0"
-    UNSTABLE = "d' is about 0"
-    EMPTY_CELL = "too few wrong answers above the threshold expected"
-    NOT_IDENTIFIED = "not identified"
-    NOT_CONVERGED = "not converged"
+    FEW_INFORMATIVE = "too few informative questions"
+    NOT_RESAMPLED = "the bootstrap is not valid for this measure"
+    ONE_CLASS = "only one class: all correct or all wrong"
+    CONSTANT = "all values are equal"
+    INFINITE = "infinite value"
+    ZERO_D_PRIME = "d' is 0"
+    UNSTABLE = "d' is close to 0"
+    EMPTY_CELL = "too few wrong answers expected above the threshold"
+    NOT_IDENTIFIED = "not identified by the data"
+    NOT_CONVERGED = "the model fit did not converge"
 
 
 class Estimate(float):
@@ -41,7 +41,7 @@ class Estimate(float):
     >>> Estimate(0.25)
     0.25
     >>> undefined(Reason.EMPTY).reason
-    <Reason.EMPTY: 'no trials to compute it from'>
+    <Reason.EMPTY: 'no usable trials'>
     """
 
     __slots__ = ("reason",)

@@ -1,4 +1,4 @@
-"""Models that were asked in several ways: each way by itself, side by side, from logs and from files of trials."""
+"""Models that ran with several settings: each variant by itself, side by side, from logs and from files of trials."""
 
 import json
 
@@ -50,7 +50,7 @@ def test_each_way_is_reported_as_if_it_were_alone(made, paths):
 
 def test_ways_stand_side_by_side_with_a_word_on_it(made):
     (task,) = made.tasks
-    assert "Asked in several ways" in {notice.title for notice in task.notices}
+    assert "Several settings" in {notice.title for notice in task.notices}
     table = next(extra for extra in made.extras if extra.name == "scale_granularity_ways").frame
     assert sorted(table["model"]) == [f"{MODEL} (elicitation={way})" for way in ("cot", "verbal")]
     assert {key.label for key in made.figures[0].keys} == set(table["model"])
@@ -59,7 +59,7 @@ def test_ways_stand_side_by_side_with_a_word_on_it(made):
 def test_one_way_needs_no_word(collection):
     made = undrawn_report(collection, settings=FEW)
     titles = {notice.title for task in made.tasks for notice in task.notices}
-    assert not titles & {"Asked in several ways", "The same question several times in a file"}
+    assert not titles & {"Several settings", "Repeated questions in a file"}
 
 
 def test_another_solver_or_judge_is_another_way(paths, tmp_path):
@@ -81,8 +81,8 @@ def test_a_file_of_trials_says_how_they_were_asked(tmp_path):
 def test_a_question_asked_twice_without_saying_how_is_noticed(tmp_path):
     made = undrawn_report(collect(write(tmp_path / "a.jsonl", rows("scales") * 2)), settings=FEW)
     (task,) = made.tasks
-    notice = next(each for each in task.notices if each.title == "The same question several times in a file")
-    assert notice.where == (f"lab/steady: {len(rows('scales'))} trials more",)
+    notice = next(each for each in task.notices if each.title == "Repeated questions in a file")
+    assert notice.where == (f"lab/steady: {len(rows('scales'))} additional trials",)
 
 
 def test_trials_of_logs_written_to_a_file_are_the_same_models_and_studies_again(paths, tmp_path):

@@ -198,9 +198,9 @@ def test_within_a_column_each_value_is_compared_as_if_nothing_else_had_been_aske
 @pytest.mark.parametrize(
     ("by", "message"),
     [
-        ("topic", "nlp_metad has no column of texts 'topic'; it has .*domain"),
-        ("nlp", "no column of texts 'nlp'"),
-        ("question_id", "question_id has 80 values, and at most 30"),
+        ("topic", "nlp_metad has no text column 'topic'; it has .*domain"),
+        ("nlp", "no text column 'nlp'"),
+        ("question_id", "question_id has 80 values; choose a column with at most 30"),
     ],
 )
 def test_a_column_that_splits_nothing_is_refused(by: str, message: str) -> None:
@@ -214,4 +214,4 @@ def test_the_command_compares_within_a_column(bold_and_careful: Path) -> None:
     arguments = [*paths, "--by", "source", "--measure", "abstention_rate", "--resamples", "50", "--json"]
     ran = CliRunner().invoke(command, arguments)
     assert [each["condition"] for each in json.loads(ran.output)["comparisons"]] == ["lambda=10, demo"]
-    assert "has no column of texts 'colour'" in CliRunner().invoke(command, [*paths, "--by", "colour"]).output
+    assert "has no text column 'colour'" in CliRunner().invoke(command, [*paths, "--by", "colour"]).output

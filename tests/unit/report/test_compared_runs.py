@@ -82,10 +82,12 @@ def test_every_check_of_the_report_is_said(compared: tuple[dict[str, Any], Path,
 def test_what_differs_beside_the_model_is_named(compared: tuple[dict[str, Any], Path, Path]) -> None:
     found, _, other = compared
     kept = len(read_eval_log(str(other)).samples or [])
-    where = notices(found)["A and B were asked in different ways"]
+    where = notices(found)["A and B ran with different settings"]
     assert where[:2] == ["temperature: A 0.0, B 1.0", "task version: A 1-A, B 2-A"]
     assert where[2].startswith(f"prompts: {kept} of {kept} differ, such as that of arithmetic-")
-    assert notices(found)["Not all was asked of both"] == [f"A: {8 - kept} of 8 questions and conditions"]
+    assert notices(found)["A and B do not share all questions"] == [
+        f"A: {8 - kept} of 8 questions and conditions"
+    ]
 
 
 def test_the_terminal_says_it_too(compared: tuple[dict[str, Any], Path, Path]) -> None:
@@ -106,12 +108,12 @@ def test_a_copy_needs_no_word_on_what_was_asked(log: Path, tmp_path: Path) -> No
     copy = _edited(log, tmp_path / "copy.eval", lambda log: None)
     said = notices(compare(log, copy))
     assert not said.keys() & {
-        "A and B were asked in different ways",
-        "Not all was asked of both",
+        "A and B ran with different settings",
+        "A and B do not share all questions",
         "Unfinished runs",
         "Mixed versions",
-        "Other questions under the same ids",
-        "Asked in several ways",
+        "Different questions under the same ids",
+        "Several settings",
     }
 
 
@@ -138,8 +140,8 @@ def own_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def test_questions_of_one_id_and_other_texts_are_not_paired_but_named(own_files: list[Path]) -> None:
     found = compare(*own_files, "--measure", "accuracy")
     assert [each["n_questions"] for each in found["comparisons"]] == [1]
-    assert notices(found)["Other questions under the same ids"] == ["mine-q-1"]
-    (notice,) = (n for n in found["notices"] if n["title"] == "Other questions under the same ids")
+    assert notices(found)["Different questions under the same ids"] == ["mine-q-1"]
+    (notice,) = (n for n in found["notices"] if n["title"] == "Different questions under the same ids")
     assert notice["severity"] == "serious"
 
 
@@ -151,13 +153,13 @@ def test_nothing_is_compared_where_all_texts_differ(own_files: list[Path], tmp_p
     edited = _edited(own_files[0], tmp_path / "other.eval", other)
     found = compare(own_files[0], edited, exit_code=1)
     assert found["comparisons"] == []
-    assert notices(found)["Other questions under the same ids"] == ["mine-q-1", "mine-q-2"]
+    assert notices(found)["Different questions under the same ids"] == ["mine-q-1", "mine-q-2"]
 
 
 def test_the_report_names_them_and_takes_none_for_the_other(own_files: list[Path], tmp_path: Path) -> None:
     made = undrawn_report(collect(own_files), settings=Settings(50))
     ((task,), (results,)) = made.tasks, made.results
-    (notice,) = (n for n in task.notices if n.title == "Other questions under the same ids")
+    (notice,) = (n for n in task.notices if n.title == "Different questions under the same ids")
     assert notice.where == ("mine-q-1",)
     assert [len(model) for model in results.models] == [2, 2]
 
@@ -176,7 +178,7 @@ def test_trials_in_tables_keep_what_tells_questions_apart(own_files: list[Path],
     for i, log in enumerate(own_files):
         paths.append(tmp_path / f"{i}.csv")
         collect(log).frame().to_csv(paths[-1], index=False)
-    assert notices(compare(*paths))["Other questions under the same ids"] == ["mine-q-1"]
+    assert notices(compare(*paths))["Different questions under the same ids"] == ["mine-q-1"]
 
 
 # Which tasks -----------------------------------------------------------------------------------------------------
@@ -200,13 +202,16 @@ def test_a_task_that_lacks_a_model_is_skipped_and_named(some_of_both: Path) -> N
     found = compare(some_of_both, some_of_both, *BOTH, "--measure", "parse_rate")
     assert {each["task"] for each in found["comparisons"]} == {"scale_granularity"}
     assert found["skipped"] == [
-        {"what": "fermieval", "reason": "it has no lab/steady (--model-a), but lab/bold, lab/other"},
-        {"what": "riskeval", "reason": "it has no lab/bold (--model-b), but lab/steady"},
+        {
+            "what": "fermieval",
+            "reason": "it has no model lab/steady (--model-a); its models are lab/bold, lab/other",
+        },
+        {"what": "riskeval", "reason": "it has no model lab/bold (--model-b); its models are lab/steady"},
     ]
     done = CliRunner().invoke(
         main, ["compare", *[str(some_of_both)] * 2, *BOTH, "--resamples", "50", "--measure", "parse_rate"]
     )
-    assert "skipped riskeval: it has no lab/bold (--model-b)" in " ".join(done.output.split())
+    assert "skipped riskeval: it has no model lab/bold (--model-b)" in " ".join(done.output.split())
 
 
 def test_a_task_that_only_one_side_has_is_named(some_of_both: Path) -> None:
@@ -221,14 +226,14 @@ def test_a_model_that_no_task_has_is_refused(some_of_both: Path) -> None:
     assert "there is no lab/stedy" in " ".join(done.output.split())
 
 
-def test_a_model_asked_in_several_ways_is_called_by_its_name_or_its_label(tmp_path: Path) -> None:
+def test_a_model_with_several_settings_is_called_by_its_name_or_its_label(tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", [{**row, "setup": way} for way in ("x", "y") for row in rows("scales")])
     write(tmp_path / "b.jsonl", rows("riskeval"))
     label = "lab/steady (setup=x)"
     found = compare(tmp_path, tmp_path, "--model-a", label, "--model-b", "lab/steady", exit_code=1)
     assert [each["what"] for each in found["skipped"]] == ["riskeval", "scale_granularity"]
-    assert found["skipped"][1]["reason"].startswith("lab/steady was asked in several ways: name one")
+    assert found["skipped"][1]["reason"].startswith("lab/steady ran with several settings: name one")
     other = "lab/steady (setup=y)"
     found = compare(tmp_path, tmp_path, "--model-a", label, "--model-b", other, "--measure", "ece")
     assert {(each["first"], each["second"]) for each in found["comparisons"]} == {(label, other)}
-    assert notices(found)["A and B were asked in different ways"] == ["setup: A x, B y"]
+    assert notices(found)["A and B ran with different settings"] == ["setup: A x, B y"]

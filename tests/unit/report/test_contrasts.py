@@ -71,13 +71,13 @@ def test_without_a_shared_source_there_is_no_contrast(same_answers: Report) -> N
 def test_the_report_says_on_which_sources_conditions_were_compared(same_answers: Report) -> None:
     (task,) = same_answers.tasks
     titles = {notice.title: notice.where for notice in task.notices}
-    assert titles["Conditions were asked of different sources"] == (
+    assert titles["Conditions used different question sources"] == (
         "lab/same, 0-5: not compared",
         "lab/same, 0-20: compared on easy only",
         "lab/same, 0-10: averaged without hard",
         "lab/same, 0-100: averaged without hard",
     )
-    assert "Accuracy changes with the condition" not in titles
+    assert "Accuracy differs between conditions" not in titles
 
 
 def test_shares_are_no_further_apart_than_one(tmp_path: Path) -> None:

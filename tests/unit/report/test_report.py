@@ -306,7 +306,7 @@ def at_the_table(its_rows):
 
 WARNED = {
     "Few right or few wrong answers": ("scales", list),
-    "Nearly one confidence for everything": (
+    "Confidence hardly varies": (
         "scales",
         lambda its_rows: [{**row, "confidence": 0.9} for row in its_rows],
     ),

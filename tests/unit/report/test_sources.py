@@ -135,7 +135,7 @@ def test_a_mean_is_over_the_sources_that_conditions_share(mixed):
 
 def test_the_page_says_what_is_averaged(mixed):
     (task,) = mixed.tasks
-    (notice,) = [each for each in task.notices if each.title == "Conditions were asked of different sources"]
+    (notice,) = [each for each in task.notices if each.title == "Conditions used different question sources"]
     assert notice.where == ("lab/m, 0-20: compared on over only", "lab/m, 0-100: averaged without under")
 
 

@@ -216,9 +216,9 @@ def test_what_is_missing_is_left_out_and_counted(correct: object, confidence: ob
 @pytest.mark.parametrize(
     ("correct", "confidence", "reason"),
     [
-        ([], [], "no trials"),
+        ([], [], "no usable trials"),
         ([1, 1, 1], [0.2, 0.5, 0.9], "one class"),
-        ([math.nan] * 3, [0.2, 0.5, 0.9], "no trials"),
+        ([math.nan] * 3, [0.2, 0.5, 0.9], "no usable trials"),
         ([0.2, 0.5, 0.9], [0.2, 0.5, 0.9], "correct is a probability"),
     ],
 )

@@ -10,7 +10,7 @@ from tests.unit.report.runs import rows, write
 from confidence_tasks.report.commands.compare import compare
 from confidence_tasks.report.commands.report import report
 
-WHY = "no interval: too few questions decide it"
+WHY = "no interval: too few informative questions"
 
 
 def almost_all_right(model):
@@ -61,7 +61,7 @@ def test_json_has_them_too(written):
 def test_the_page_says_why(written):
     folder, _ = written
     page = (folder / "page.html").read_text(encoding="utf-8")
-    assert "too few questions decide it" in page
+    assert "too few informative questions" in page
     assert "[nan" not in page.lower()
 
 

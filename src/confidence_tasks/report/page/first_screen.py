@@ -198,7 +198,7 @@ def model_sentences(headline: Headline) -> Iterator[str]:
 def contrast_sentences(results: TaskResults) -> Iterator[str]:
     """Yield sentences on the conditions whose first tested measure differs significantly from the baseline.
 
-    A difference that no witness of the measure shares gets a sentence of its own.
+    A difference that no corroborating measure shares gets a sentence of its own.
     """
     baseline = group_label(results.task_trials.design.baseline)
     for name in results.task_trials.study.tested_measures[:1]:
@@ -213,12 +213,12 @@ def contrast_sentences(results: TaskResults) -> Iterator[str]:
         if confirmed:
             yield f"{label} differs significantly from the baseline {baseline} for {_listed_contrasts(confirmed)}."
         if unconfirmed:
-            witnesses = map(measure_label, results.task_trials.study.corroborating_measures[name])
+            corroborating = map(measure_label, results.task_trials.study.corroborating_measures[name])
             yield (
                 f"{label} {'also ' if confirmed else ''}differs significantly from the baseline {baseline} for"
-                f" {_listed_contrasts(unconfirmed)}, but neither {' nor '.join(map(_in_a_sentence, witnesses))} differs"
-                " in the same direction. The threshold splits the scales at different points, which can cause such a"
-                " difference by itself."
+                f" {_listed_contrasts(unconfirmed)}, but neither {' nor '.join(map(_in_a_sentence, corroborating))}"
+                " differs in the same direction. The threshold splits the scales at different points, which can"
+                " cause such a difference by itself."
             )
         if contrasts and not significant:
             yield (
@@ -228,10 +228,10 @@ def contrast_sentences(results: TaskResults) -> Iterator[str]:
 
 
 def _is_confirmed(results: TaskResults, contrast: Contrast) -> bool:
-    """Whether a witness of the measure differs significantly in the same direction, where the study names any."""
-    witnesses = results.task_trials.study.corroborating_measures.get(contrast.measure, ())
-    others = [results.contrast(contrast.model, contrast.group, name) for name in witnesses]
-    return not witnesses or any(
+    """Return True if a corroborating measure differs significantly in the same direction, or the study names none."""
+    corroborating = results.task_trials.study.corroborating_measures.get(contrast.measure, ())
+    others = [results.contrast(contrast.model, contrast.group, name) for name in corroborating]
+    return not corroborating or any(
         other is not None
         and other.significant
         and (other.interval.estimate > 0.0) == (contrast.interval.estimate > 0.0)

@@ -294,7 +294,7 @@ def fit_meta_d(
     >>> f"{fit.d_prime:.6f} {fit.meta_d:.6f} {fit.m_ratio:.4f}"
     '2.524376 2.336992 0.9258'
     >>> fit_meta_d([10, 10, 10, 10], [10, 10, 10, 10]).m_ratio.reason
-    <Reason.ZERO_D_PRIME: "d'=0">
+    <Reason.ZERO_D_PRIME: "d' is 0">
     """
     check_option("criterion", criterion, get_args(Criterion))
     check_option("response", response, get_args(Response))

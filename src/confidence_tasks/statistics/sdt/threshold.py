@@ -294,7 +294,7 @@ def threshold_incomparable(
     >>> import numpy as np
     >>> threshold_incomparable(np.repeat([1, 0], [80, 20]), np.tile([0.95, 0.5], 50))
     >>> threshold_incomparable(np.repeat([1, 0], [99, 1]), np.tile([0.95, 0.5, 0.5, 0.5], 25))
-    <Reason.EMPTY_CELL: 'too few wrong answers above the threshold expected'>
+    <Reason.EMPTY_CELL: 'too few wrong answers expected above the threshold'>
     """
     table = threshold_table(correct, confidence, threshold, weights=weights)
     wrong, right = table.sum(axis=1)

@@ -276,7 +276,7 @@ def _effect_of_strategy(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw figure 8: the effect of ``strategy=use_confidence`` on confidence and policy consistency."""
     pairs = [
         (base, other)
-        for models in results.asked_in_several_ways.values()
+        for models in results.variants_by_model.values()
         for base in models
         for other in models
         if (_strategy(base), _strategy(other)) == ("base", "use_confidence")
