@@ -70,8 +70,8 @@ Study: TypeAlias = Callable[[np.random.Generator, int, int, int], LogprobResampl
 """``study(rng, n, n_resamples, n_models)``."""
 
 _CORRECTED: Mapping[str, Callable[[LogprobResampler], Outcome]] = {
-    "H2": partial(domain_specific_efficiency, correction="bonferroni"),
-    "H4": partial(hidden_structure, correction="bonferroni"),
+    "H2": partial(domain_specific_efficiency, corrected=True),
+    "H4": partial(hidden_structure, corrected=True),
 }
 
 STUDIES: Mapping[str, tuple[Study, Callable[[LogprobResampler], Outcome]]] = {
@@ -80,7 +80,7 @@ STUDIES: Mapping[str, tuple[Study, Callable[[LogprobResampler], Outcome]]] = {
     "H2, corrected": (domains_alike, _CORRECTED["H2"]),
     "H2 by meta-information": (
         domains_alike,
-        partial(domain_specific_efficiency, measure="meta_information", correction="bonferroni"),
+        partial(domain_specific_efficiency, measure="meta_information", corrected=True),
     ),
     "H3, nothing varies": (partial(over_temperatures, distances=(1.4,) * 4), temperature_dissociation),
     "H3, meta-d' differs by the margin": (
@@ -91,7 +91,7 @@ STUDIES: Mapping[str, tuple[Study, Callable[[LogprobResampler], Outcome]]] = {
     "H4, corrected": (models_alike, _CORRECTED["H4"]),
     "H4 by meta-information": (
         models_alike,
-        partial(hidden_structure, measure="meta_information", correction="bonferroni"),
+        partial(hidden_structure, measure="meta_information", corrected=True),
     ),
 }
 """By name: studies in which a hypothesis is false, and its test."""

@@ -102,8 +102,8 @@ def two_temperatures(experiment: LogprobResampler) -> Printed:
 
 def two_models(experiment: LogprobResampler) -> Printed:
     """Differences of two models, as in H4."""
-    cells = {model: experiment.cells.get(CellKey(model, TRIVIA)) for model in experiment.models}
-    return _differences({model: cell for model, cell in cells.items() if cell is not None}, experiment)
+    cells = {key.model: cell for key, cell in experiment.cells.items() if key == CellKey(key.model, TRIVIA)}
+    return _differences(cells, experiment)
 
 
 def domains(experiment: LogprobResampler) -> Printed:
@@ -129,13 +129,12 @@ def other_ways(experiment: LogprobResampler) -> Printed:
     """Changes of M-ratio by R1, R2, R3 and R6, and the smallest rise of accuracy from quarter to quarter."""
     found: dict[tuple[str, str], Mapping[str, float]] = {}
     for check in ROBUSTNESS_CHECKS:
-        outcome = check(experiment)
-        for test in outcome.tests.to_dict("records"):
-            detail = str(test["detail"]).split(" = ")[0]
-            found[f"{outcome.name} {detail}, 90%", "change of mratio_v1"] = test
-        for row in outcome.rows.to_dict("records"):
-            if row["detail"] != "primary":
-                found[f"{outcome.name} {row['detail'].split(' = ')[0]}", "mratio_v1"] = row
+        tests = check(experiment).tests.to_dict("records")
+        for test, cell in zip(tests, check.cells(experiment), strict=True):
+            _, detail = check.describe(cell)
+            name = f"{check.name} {detail.split(' = ')[0]}"
+            found[f"{name}, 90%", "change of mratio_v1"] = test
+            found[name, "mratio_v1"] = limits(cell.measure(check.measure), experiment.settings)
     rising = monotonicity(experiment)
     found["smallest rise", "accuracy"] = {
         "estimate": rising.estimate,

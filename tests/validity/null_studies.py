@@ -21,7 +21,7 @@ from confidence_tasks.statistics.calibration import spiegelhalter_z
 from confidence_tasks.statistics.inference import bonferroni
 from confidence_tasks.statistics.information import meta_information_test
 from confidence_tasks.studies.logprob_metacognition.hypotheses import rise_p_values
-from confidence_tasks.studies.logprob_metacognition.resampling import quarter_counts
+from confidence_tasks.studies.logprob_metacognition.resampling import quarters_of
 
 ALPHA = 0.05
 EXCHANGES = 199
@@ -119,7 +119,7 @@ def _monotonicity(rng: np.random.Generator, n: int) -> bool:
     accuracy = np.repeat([0.2, 0.6, 0.6, 1.0], -(-n // 4))[:n]
     correct, questions = (rng.random(n) < accuracy).astype(float), np.arange(n).astype(str)
     cell: Any = SimpleNamespace(evidence=evidence, correct=correct, questions=questions, n=n)
-    return bool(rise_p_values(*quarter_counts(cell)[:2]).max() < ALPHA)
+    return bool(rise_p_values(*quarters_of(cell)[:2]).max() < ALPHA)
 
 
 STUDIES: Mapping[str, Study] = {

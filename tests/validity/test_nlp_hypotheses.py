@@ -18,7 +18,7 @@ from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     suboptimal_metacognition,
     temperature_dissociation,
 )
-from confidence_tasks.studies.logprob_metacognition.resampling import quarter_counts, resample
+from confidence_tasks.studies.logprob_metacognition.resampling import quarters_of, resample
 
 QUICK = Settings(n_resamples=300, seed=1)
 
@@ -146,7 +146,6 @@ def test_the_verdict_is_the_truth(tested, parts, verdict):
         assert found.low <= found.estimate <= found.high
         assert found.n == sum(len(part()) for part in parts) or found.name.startswith("R")
         assert {"what", "estimate", "low", "high", "passes"} <= set(found.tests)
-        assert {"estimate", "low", "high"} <= set(found.rows)
         assert found.about in set(found.tests["what"])
 
 
@@ -187,7 +186,7 @@ def test_corrected_intervals_are_wider_and_decide_if_asked_to():
     assert (tests["low_corrected"] < tests["low"]).all()
     assert (tests["high_corrected"] > tests["high"]).all()
     # Large enough a difference for one interval, not for six.
-    found = domain_specific_efficiency(experiment(*parts), correction="bonferroni")
+    found = domain_specific_efficiency(experiment(*parts), corrected=True)
     assert found.verdict == "not supported"
     assert "corrected" in found.rule
 
@@ -200,10 +199,9 @@ def test_valid_measures_tell_what_m_ratio_cannot():
 
 
 def test_r2_recovers_one_where_variances_differ():
-    found = unequal_variance(experiment(asked(LOW)))
-    other = found.rows[found.rows["detail"] != "primary"].iloc[0]
-    assert other["estimate"] == pytest.approx(1.0, abs=0.05)
-    assert other["detail"].startswith("s = 0.6")  # 1 / 1.6
+    test = unequal_variance(experiment(asked(LOW))).tests.iloc[0]
+    assert test["m_ratio"] == pytest.approx(1.0, abs=0.05)
+    assert test["what"].startswith("a, s = 0.6")  # 1 / 1.6
 
 
 def test_robustness_must_be_shown_not_assumed():
@@ -230,8 +228,8 @@ def test_p_values_of_neighbouring_quarters_are_fishers():
     table = trials(Evidence(0.2), 200, rng=np.random.default_rng(1))
     cells = resample(table, settings=QUICK)
     (cell,) = [cell for key, cell in cells.cells.items() if not (key.domain or key.binning)]
-    right, total, worth = quarter_counts(cell)
-    assert total.tolist() == worth.tolist() == [50.0] * 4
+    right, total, independent = quarters_of(cell)
+    assert total.tolist() == independent.tolist() == [50.0] * 4
     assert right.sum() == table["correct"].sum()
     expected = max(
         stats.fisher_exact(
@@ -267,10 +265,5 @@ def test_the_same_answers_again_prove_no_rise():
 def test_equal_evidence_shares_a_quarter():
     table = trials(Evidence(), 200).assign(mean_logprob=np.repeat([-2.0, -1.0], [150, 50]))
     cell = next(iter(resample(table, settings=QUICK).cells.values()))
-    assert quarter_counts(cell)[1].sum() == 200
-    assert len(quarter_counts(cell)[1]) == 2
-
-
-def test_dropped_resamples_are_told():
-    found = suboptimal_metacognition(experiment(asked(EQUAL)))
-    assert found.tests["dropped"].tolist() == [0]
+    assert quarters_of(cell).total.sum() == 200
+    assert len(quarters_of(cell).total) == 2

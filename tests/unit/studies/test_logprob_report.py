@@ -267,7 +267,7 @@ def test_balanced_trials_are_half_right_and_drawn_by_seed():
 def test_no_trials_are_no_cells():
     table = trials(Evidence(), 30)
     empty = resample(table.iloc[:0], settings=QUICK)
-    assert (empty.cells, empty.models, empty.sources) == ({}, [], [])
+    assert (empty.cells, empty.sources) == ({}, [])
     unread = resample(table.assign(mean_logprob=np.nan), settings=QUICK)
     assert dict(unread.cells) == {}
 
@@ -330,7 +330,7 @@ def test_constant_evidence_tells_nothing():
 # Sources, domains, binnings
 
 
-def test_the_resampler_lists_models_sources_and_temperatures():
+def test_the_resampler_lists_sources_and_domains():
     table = together(
         trials(Evidence(), 80, source=NATURAL),
         trials(Evidence(0.3), 1_000),
@@ -338,7 +338,7 @@ def test_the_resampler_lists_models_sources_and_temperatures():
     )
     resampler = resample(table, settings=QUICK)
     assert resampler.sources == [TRIVIA, NATURAL]
-    assert resampler.temperatures("a", TRIVIA) == [0.3, 1.0]
+    assert len(resampler.domains) == 4
     assert len({key.domain for key in resampler.cells if key.source == TRIVIA}) == 1 + 4
     assert {key.binning for key in resampler.cells} == set(BINNINGS) - {"gold"}
     parts = [cell for key, cell in resampler.cells.items() if key.domain and key.source == TRIVIA]

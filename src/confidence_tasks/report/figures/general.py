@@ -18,8 +18,6 @@ from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.study.measures import rows_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from confidence_tasks.report.extra_tables import Overview
     from confidence_tasks.report.results import TaskResults
 
@@ -182,18 +180,6 @@ def line_of_intervals(
     )
     positions = np.arange(len(intervals)) if x is None else x
     return Line(label, colour, np.asarray(positions, dtype=np.float64), value, low, high, marker)
-
-
-def line_of_rows(
-    rows: pd.DataFrame, by: str, positions: Sequence[object], label: str, colour: Colour, marker: str = ""
-) -> Line:
-    """Return the columns ``estimate``, ``low`` and ``high`` as a line over the values ``positions`` of column ``by``.
-
-    Positions without a row are NaN.
-    """
-    by_position = rows.drop_duplicates(by).set_index(by).reindex(list(positions))
-    y, low, high = (by_position[name].to_numpy(dtype=np.float64) for name in ("estimate", "low", "high"))
-    return Line(label, colour, np.arange(len(positions), dtype=np.float64), y, low, high, marker)
 
 
 MANY_PANELS = 40

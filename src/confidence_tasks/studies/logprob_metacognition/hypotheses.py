@@ -9,49 +9,39 @@ tested on a valid measure. Each test takes the resampled cells and returns an :c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
-from typing import Any, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass, field
+from itertools import combinations, product
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.statistics import wilson_interval
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.studies.logprob_metacognition.replies import UNCLASSIFIED
 from confidence_tasks.studies.logprob_metacognition.resampling import (
     PRIMARY,
     RESAMPLED,
     TEMPERATURE,
-    VERSION_1,
     Cell,
     LogprobResampler,
+    by_model,
     limits,
-    quarter_counts,
+    quarters_of,
 )
-from confidence_tasks.studies.logprob_metacognition.trials import FEWEST_OF_A_CLASS, RATINGS
+from confidence_tasks.studies.logprob_metacognition.trials import FEWEST_OF_A_CLASS
 
 Test: TypeAlias = Mapping[str, Any]
 """One test of a hypothesis: ``what`` is tested, ``estimate``, ``low``, ``high``, and whether it ``passes``."""
-
-
-class Claim(NamedTuple):
-    """Name and title of a hypothesis or a robustness check, and the rule by which it is supported."""
-
-    name: str
-    title: str
-    rule: str
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """Outcome of a hypothesis or a robustness check.
 
-    ``verdict`` is supported, not supported or cannot be tested, and ``why`` gives the reason. ``about`` is the deciding
-    case, such as a model or a pair of models, and ``estimate`` with ``low`` and ``high`` is its interval; NaN where
-    nothing was tested. ``n`` is the number of trials. ``tests`` has one row per `Test`, and ``rows`` are the points of
-    the figure, with ``estimate``, ``low`` and ``high``.
+    ``rule`` says when it is supported. ``verdict`` is supported, not supported or cannot be tested, and ``why`` gives
+    the reason. ``about`` is the deciding case, such as a model or a pair of models, and ``estimate`` with ``low`` and
+    ``high`` is its interval; NaN where nothing was tested. ``n`` is the number of trials. ``tests`` has one row per
+    `Test`.
     """
 
     name: str
@@ -59,44 +49,45 @@ class Outcome:
     rule: str
     verdict: str
     why: str
-    about: str
-    estimate: float
-    low: float
-    high: float
-    n: int
-    tests: pd.DataFrame
-    rows: pd.DataFrame
+    about: str = ""
+    estimate: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+    n: int = 0
+    tests: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
-def outcome(
-    claim: Claim,
+def _magnitude(test: Test) -> float:
+    """Return the distance of a test's estimate from 0; an undefined one has the smallest."""
+    return -1.0 if np.isnan(test["estimate"]) else abs(test["estimate"])
+
+
+def outcome_of(
+    name: str,
+    title: str,
+    rule: str,
+    tests: Sequence[Test],
+    cells: Iterable[Cell],
     why: str,
     *,
-    holds: bool | None = None,
-    tests: Sequence[Test] = (),
-    rows: Sequence[Mapping[str, Any]] = (),
-    deciding: Test | None = None,
-    cells: Iterable[Cell] = (),
+    holds: bool,
+    missing: str,
+    weight: Callable[[Test], float] = _magnitude,
 ) -> Outcome:
-    """Return the outcome of a claim; it cannot be tested if ``holds`` is None.
+    """Return the outcome of some tests; without tests it cannot be tested, for the reason ``missing``.
 
-    ``deciding`` is by default the test with the largest estimate.
+    The test with the largest ``weight`` is the deciding case.
     """
-    verdict = "cannot be tested" if holds is None else "supported" if holds else "not supported"
-    decided = deciding or (largest(tests) if tests else {})
-    estimate, low, high = (float(decided.get(limit, np.nan)) for limit in ("estimate", "low", "high"))
-    about, n = str(decided.get("what", "")), sum(cell.n for cell in cells)
-    frames = pd.DataFrame(list(tests)), pd.DataFrame(list(rows))
-    return Outcome(*claim, verdict, why, about, estimate, low, high, n, *frames)
+    if not tests:
+        return Outcome(name, title, rule, "cannot be tested", missing)
+    deciding = max(tests, key=weight)
+    estimate, low, high = (float(deciding[limit]) for limit in ("estimate", "low", "high"))
+    verdict, n = "supported" if holds else "not supported", sum(cell.n for cell in cells)
+    frame = pd.DataFrame(list(tests))
+    return Outcome(name, title, rule, verdict, why, deciding["what"], estimate, low, high, n, frame)
 
 
-def largest(tests: Sequence[Test]) -> Test:
-    """Return the test whose estimate is farthest from 0; an undefined one only if all are undefined."""
-    return max(tests, key=lambda test: -1.0 if np.isnan(test["estimate"]) else abs(test["estimate"]))
-
-
-def count_of(n: int, noun: str) -> str:
-    """Return a number with its noun, such as ``4 models``."""
+def _count(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
@@ -104,26 +95,11 @@ def _after_colon(names: Sequence[str], separator: str = ", ") -> str:
     return f": {separator.join(names)}" if names else ""
 
 
-def _points(
-    cells: Iterable[Cell], measures: Sequence[str], settings: Settings, *labels: str
-) -> list[dict[str, Any]]:
-    """Return measures of cells as rows of a figure; ``labels`` are the parts of the cells' keys to add."""
-    return [
-        {**{label: getattr(cell.key, label) for label in labels}, "measure": measure}
-        | {**limits(cell.measure(measure), settings), "n": cell.n}
-        for cell in cells
-        for measure in measures
-    ]
-
-
-def _by_model(
-    cells: Iterable[Cell], part: Literal["domain", "temperature"], *, min_cells: int
-) -> dict[str, dict[Any, Cell]]:
-    """Return the cells of each model by domain or temperature; models with fewer than ``min_cells`` are left out."""
-    by_model: dict[str, dict[Any, Cell]] = {}
-    for cell in cells:
-        by_model.setdefault(cell.key.model, {})[getattr(cell.key, part)] = cell
-    return {model: parts for model, parts in by_model.items() if len(parts) >= min_cells}
+def _passing_models(tests: Sequence[Test]) -> str:
+    """Return how many models pass, and which if not all do."""
+    passing = [test["what"] for test in tests if test["passes"]]
+    named = passing if len(passing) < len(tests) else []
+    return f"{len(passing)} of {_count(len(tests), 'model')}{_after_colon(named)}"
 
 
 ENOUGH = f"{FEWEST_OF_A_CLASS} right and {FEWEST_OF_A_CLASS} wrong questions"
@@ -137,11 +113,6 @@ TEMPERATURES = (0.3, 0.5, 0.7, 1.0)
 DELTA = 0.3
 """Equivalence margin of H3 for meta-d', and the largest difference in d' that H4 counts as similar."""
 
-Correction: TypeAlias = Literal["none", "bonferroni"]
-_CORRECTION_TEXT: Mapping[Correction, str] = {
-    "none": "as registered",
-    "bonferroni": "corrected for the number of pairs",
-}
 _NAME_SUFFIX = {"mratio_v1": "", "meta_information": " by meta-information"}
 """Suffix of a hypothesis's name, by the measure that is tested."""
 
@@ -195,34 +166,26 @@ def suboptimal_metacognition(resampler: LogprobResampler) -> Outcome:
 
     The estimate is that of the model with the highest upper limit.
     """
-    claim = Claim(
+    cells = resampler.testable()
+    tests: list[Test] = []
+    for cell in cells:
+        interval = limits(cell.measure("mratio_v1"), resampler.settings)
+        tests.append({"what": cell.key.model, **interval, "passes": interval["high"] < 1.0})
+    return outcome_of(
         "H1",
         "Suboptimal metacognition",
         f"The upper limit of every model’s {resampler.settings.level:.0%} interval is below 1.",
-    )
-    cells = resampler.testable()
-    if not cells:
-        return outcome(claim, _TOO_FEW)
-    tests: list[Test] = []
-    for cell in cells:
-        row = limits(cell.measure("mratio_v1"), resampler.settings)
-        tests.append({"what": cell.key.model, **row, "passes": row["high"] < 1.0, "dropped": cell.n_dropped})
-    below = [test["what"] for test in tests if test["passes"]]
-    named = below if len(below) < len(tests) else []
-    return outcome(
-        claim,
-        f"The interval lies below 1 in {len(below)} of {count_of(len(tests), 'model')}{_after_colon(named)}."
-        f"{_chance_note('H1', len(tests))}",
-        holds=len(below) == len(tests),
-        tests=tests,
-        rows=_points(cells, VERSION_1, resampler.settings, "model"),
-        deciding=max(tests, key=lambda test: np.inf if np.isnan(test["high"]) else test["high"]),
-        cells=cells,
+        tests,
+        cells,
+        f"The interval lies below 1 in {_passing_models(tests)}.{_chance_note('H1', len(tests))}",
+        holds=all(test["passes"] for test in tests),
+        missing=_TOO_FEW,
+        weight=lambda test: np.inf if np.isnan(test["high"]) else test["high"],
     )
 
 
 def domain_specific_efficiency(
-    resampler: LogprobResampler, measure: str = "mratio_v1", *, correction: Correction = "none"
+    resampler: LogprobResampler, measure: str = "mratio_v1", *, corrected: bool = False
 ) -> Outcome:
     """Test H2: M-ratio varies across the domains of questions (section 4.4, table 6).
 
@@ -234,37 +197,31 @@ def domain_specific_efficiency(
         The cells.
     measure : str
         The measure that is compared; unlike version 1's M-ratio, ``"meta_information"`` is valid.
-    correction : {"none", "bonferroni"}
-        The correction for the number of pairs that decides; ``tests`` has the intervals of both. The study registered
-        no correction: without any effect, one of a model's six pairs differs in 19% of models (``CHANCE``).
+    corrected : bool
+        Whether intervals with Bonferroni's correction for the number of pairs decide; ``tests`` has both. The study
+        registered no correction: without any effect, one of a model's six pairs differs in 19% of models (``CHANCE``).
     """
-    claim = Claim(
+    models = by_model(resampler.testable(domains=resampler.domains), "domain", min_cells=2)
+    if len(models) < 2:
+        models = {}
+    tests = [
+        {**test, "model": model, "what": f"{model}: {test['what']}"}
+        for model, parts in models.items()
+        for test in compare_pairs(parts, measure, resampler.settings, list(combinations(parts, 2)))
+    ]
+    varying, varying_corrected = _passing(tests, "model")
+    return outcome_of(
         f"H2{_NAME_SUFFIX[measure]}",
         "Domain-specific efficiency",
         f"In two models or more, the {resampler.settings.level:.0%} interval of a difference between two domains,"
-        f" {_CORRECTION_TEXT[correction]}, excludes 0.",
-    )
-    cells = resampler.testable(domains={key.domain for key in resampler.cells} - {"", UNCLASSIFIED})
-    rows = _points(cells, [measure], resampler.settings, "model", "domain")
-    by_model = _by_model(cells, "domain", min_cells=2)
-    if len(by_model) < 2:
-        why = f"Fewer than two models have two domains with {ENOUGH} each at T = {TEMPERATURE:g}."
-        return outcome(claim, why, rows=rows)
-    tests = [
-        {**test, "model": model, "what": f"{model}: {test['what']}"}
-        for model, parts in by_model.items()
-        for test in compare_pairs(parts, measure, resampler.settings, list(combinations(parts, 2)))
-    ]
-    varying = _passing(tests, "model")
-    return outcome(
-        claim,
-        f"Two domains differ in {len(varying['none'])} of {count_of(len(by_model), 'model')}"
-        f"{_after_colon(varying['none'])}; after Bonferroni’s correction for pairs, in"
-        f" {len(varying['bonferroni'])}.{_chance_note('H2', len(by_model), measure)}",
-        holds=len(varying[correction]) >= 2,
-        tests=tests,
-        rows=rows,
-        cells=[cell for cell in cells if cell.key.model in by_model],
+        f" {_correction(corrected)}, excludes 0.",
+        tests,
+        [cell for parts in models.values() for cell in parts.values()],
+        f"Two domains differ in {len(varying)} of {_count(len(models), 'model')}{_after_colon(varying)};"
+        f" after Bonferroni’s correction for pairs, in {len(varying_corrected)}."
+        f"{_chance_note('H2', len(models), measure)}",
+        holds=len(varying_corrected if corrected else varying) >= 2,
+        missing=f"Fewer than two models have two domains with {ENOUGH} each at T = {TEMPERATURE:g}.",
     )
 
 
@@ -274,30 +231,20 @@ def temperature_dissociation(resampler: LogprobResampler) -> Outcome:
     Equivalence is shown by two one-sided tests at .05 (Schuirmann 1987, doi:10.1007/BF01068419); rho is Spearman's. The
     estimate is the largest difference of meta-d' in any model.
     """
-    claim = Claim(
+    models = by_model(resampler.testable(temperatures=TEMPERATURES), "temperature", min_cells=3)
+    tests = [_test_dissociation(model, parts, resampler.settings) for model, parts in models.items()]
+    listed = ", ".join(f"{temperature:g}" for temperature in TEMPERATURES)
+    return outcome_of(
         "H3",
         "Temperature dissociation",
         f"In every model the 90% interval of each difference of meta-d′ lies within ±{DELTA:g}, and |ρ| with"
         " temperature is smaller for meta-d′ than for d′.",
-    )
-    cells = resampler.testable(temperatures=TEMPERATURES)
-    rows = _points(cells, VERSION_1, resampler.settings, "model", "temperature")
-    by_model = _by_model(cells, "temperature", min_cells=3)
-    if not by_model:
-        listed = ", ".join(f"{temperature:g}" for temperature in TEMPERATURES)
-        why = f"No model has {ENOUGH} at each of three of the temperatures {listed}."
-        return outcome(claim, why, rows=rows)
-    tests = [_test_dissociation(model, parts, resampler.settings) for model, parts in by_model.items()]
-    passing = [test["what"] for test in tests if test["passes"]]
-    named = passing if len(passing) < len(tests) else []
-    return outcome(
-        claim,
-        f"Both hold in {len(passing)} of {count_of(len(tests), 'model')}{_after_colon(named)}; meta-d′ is equivalent"
-        f" over temperatures in {sum(test['equivalent'] for test in tests)}.{_chance_note('H3', len(tests))}",
-        holds=len(passing) == len(tests),
-        tests=tests,
-        rows=rows,
-        cells=[cell for cell in cells if cell.key.model in by_model],
+        tests,
+        [cell for parts in models.values() for cell in parts.values()],
+        f"Both hold in {_passing_models(tests)}; meta-d′ is equivalent over temperatures in"
+        f" {sum(test['equivalent'] for test in tests)}.{_chance_note('H3', len(tests))}",
+        holds=all(test["passes"] for test in tests),
+        missing=f"No model has {ENOUGH} at each of three of the temperatures {listed}.",
     )
 
 
@@ -307,59 +254,50 @@ def _test_dissociation(model: str, cells: Mapping[float, Cell], settings: Settin
         limits(one.measure("meta_d_v1") - other.measure("meta_d_v1"), settings, 0.9)
         for one, other in combinations(cells.values(), 2)
     ]
-    values = {
-        name: [float(cell.measure(name).value) for cell in cells.values()]
-        for name in ("d_prime_v1", "meta_d_v1")
-    }
-    table = pd.DataFrame(values).assign(temperature=list(cells))
+    names = "d_prime_v1", "meta_d_v1"
+    table = pd.DataFrame(
+        {name: [float(cell.measure(name).value) for cell in cells.values()] for name in names}
+    )
+    correlations = table.assign(temperature=list(cells)).corr("spearman", min_periods=len(table))
     # Rounded, so that equal ranks correlate equally.
-    rho = table.corr("spearman", min_periods=len(table))["temperature"].round(9)
+    rho = correlations["temperature"].abs().round(9)
     equivalent = all(_lies_within(difference, DELTA) for difference in differences)
+    largest = max(differences, key=_magnitude)
     return {
         "what": model,
-        **largest(differences),
+        **largest,
         "equivalent": equivalent,
-        "rho_meta_d": float(rho["meta_d_v1"]),
-        "rho_d_prime": float(rho["d_prime_v1"]),
-        "passes": equivalent and bool(abs(rho["meta_d_v1"]) < abs(rho["d_prime_v1"])),
+        "passes": equivalent and bool(rho["meta_d_v1"] < rho["d_prime_v1"]),
     }
 
 
 def hidden_structure(
-    resampler: LogprobResampler, measure: str = "mratio_v1", *, correction: Correction = "none"
+    resampler: LogprobResampler, measure: str = "mratio_v1", *, corrected: bool = False
 ) -> Outcome:
     """Test H4: models of similar d' differ in M-ratio (section 4.6).
 
     The estimate is the largest difference of two models, paired by question. Parameters are those of
     :func:`domain_specific_efficiency`.
     """
-    claim = Claim(
-        f"H4{_NAME_SUFFIX[measure]}",
-        "Hidden structure",
-        f"Among pairs of models whose d′ differ by less than {DELTA:g}, the {resampler.settings.level:.0%} interval of"
-        f" a difference, {_CORRECTION_TEXT[correction]}, excludes 0.",
-    )
     cells = {cell.key.model: cell for cell in resampler.testable()}
-    rows = _points(cells.values(), ["d_prime_v1", measure], resampler.settings, "model")
     similar = [
         (one, other)
         for one, other in combinations(cells, 2)
         if abs(cells[one].measure("d_prime_v1").value - cells[other].measure("d_prime_v1").value) < DELTA
     ]
-    if not similar:
-        why = f"No two models with {ENOUGH} at T = {TEMPERATURE:g} have d′ within {DELTA:g} of each other."
-        return outcome(claim, why, rows=rows)
     tests = compare_pairs(cells, measure, resampler.settings, similar)
-    differing = _passing(tests, "what")
-    return outcome(
-        claim,
-        f"{len(differing['none'])} of {count_of(len(tests), 'pair')} of similar d′ differ"
-        f"{_after_colon(differing['none'], '; ')}; after Bonferroni’s correction, {len(differing['bonferroni'])}."
-        f"{_chance_note('H4', len(cells), measure)}",
-        holds=bool(differing[correction]),
-        tests=tests,
-        rows=rows,
-        cells=cells.values(),
+    differing, differing_corrected = _passing(tests, "what")
+    return outcome_of(
+        f"H4{_NAME_SUFFIX[measure]}",
+        "Hidden structure",
+        f"Among pairs of models whose d′ differ by less than {DELTA:g}, the {resampler.settings.level:.0%} interval of"
+        f" a difference, {_correction(corrected)}, excludes 0.",
+        tests,
+        cells.values(),
+        f"{len(differing)} of {_count(len(tests), 'pair')} of similar d′ differ{_after_colon(differing, '; ')};"
+        f" after Bonferroni’s correction, {len(differing_corrected)}.{_chance_note('H4', len(cells), measure)}",
+        holds=bool(differing_corrected if corrected else differing),
+        missing=f"No two models with {ENOUGH} at T = {TEMPERATURE:g} have d′ within {DELTA:g} of each other.",
     )
 
 
@@ -367,10 +305,10 @@ def compare_pairs(
     cells: Mapping[str, Cell], measure: str, settings: Settings, pairs: Sequence[tuple[str, str]]
 ) -> list[dict[str, Any]]:
     """Test the difference of a measure for pairs of cells, with and without Bonferroni's correction."""
-    corrected_level = 1.0 - (1.0 - settings.level) / len(pairs)
     tests = []
     for one, other in pairs:
         difference = cells[one].measure(measure) - cells[other].measure(measure)
+        corrected_level = 1.0 - (1.0 - settings.level) / len(pairs)
         plain, corrected = limits(difference, settings), limits(difference, settings, corrected_level)
         test = {"what": f"{one} − {other}", **plain, "passes": _excludes_zero(plain)}
         test |= {"low_corrected": corrected["low"], "high_corrected": corrected["high"]}
@@ -378,12 +316,17 @@ def compare_pairs(
     return tests
 
 
-def _passing(tests: Sequence[Test], column: str) -> dict[Correction, list[str]]:
-    """Return the distinct values of a column among the tests that pass with each correction."""
-    return {
-        "none": list(dict.fromkeys(test[column] for test in tests if test["passes"])),
-        "bonferroni": list(dict.fromkeys(test[column] for test in tests if test["passes_corrected"])),
-    }
+def _passing(tests: Sequence[Test], column: str) -> tuple[list[str], list[str]]:
+    """Return the distinct values of a column among the tests that pass, without and with the correction."""
+    plain, corrected = (
+        list(dict.fromkeys(test[column] for test in tests if test[passes]))
+        for passes in ("passes", "passes_corrected")
+    )
+    return plain, corrected
+
+
+def _correction(corrected: bool) -> str:
+    return "corrected for the number of pairs" if corrected else "as registered"
 
 
 def _excludes_zero(row: Mapping[str, float]) -> bool:
@@ -400,8 +343,8 @@ def hypotheses(resampler: LogprobResampler) -> Iterator[Outcome]:
     yield domain_specific_efficiency(resampler)
     yield temperature_dissociation(resampler)
     yield hidden_structure(resampler)
-    yield domain_specific_efficiency(resampler, "meta_information", correction="bonferroni")
-    yield hidden_structure(resampler, "meta_information", correction="bonferroni")
+    yield domain_specific_efficiency(resampler, "meta_information", corrected=True)
+    yield hidden_structure(resampler, "meta_information", corrected=True)
 
 
 # Robustness checks ------------------------------------------------------------------------------------------------
@@ -421,50 +364,38 @@ def monotonicity(resampler: LogprobResampler) -> Outcome:
     doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I, method 10). ``rises`` is the criterion of the
     paper (table 5): the four proportions rise strictly. Chance alone meets it once in 24 times.
     """
-    claim = Claim(
+    cells = [cell for source in resampler.sources for cell in resampler.testable(source)]
+    tests: list[Test] = []
+    for cell in cells:
+        quarters = quarters_of(cell)
+        accuracy, low, high = quarters.accuracy
+        n_trials = np.floor(quarters.independent + 1e-9)  # a whole number may be rounded down
+        p_value = float(rise_p_values(np.rint(n_trials * accuracy), n_trials).max())
+        tests.append(
+            {
+                "what": cell.key.model
+                if len(resampler.sources) == 1
+                else f"{cell.key.model}, {cell.key.source}",
+                **smallest_rise(accuracy, low, high),
+                **{f"q{i + 1}": float(value) for i, value in enumerate(accuracy)},
+                "rises": len(accuracy) == 4 and bool((np.diff(accuracy) > 0.0).all()),
+                "p_value": p_value,
+                "passes": p_value < 0.05,
+            }
+        )
+    failing = [test["what"] for test in tests if not test["passes"]]
+    exceptions = f"; not shown in {', '.join(failing)}" if failing else ""
+    return outcome_of(
         "Monotonicity",
         "Accuracy by quarter of the evidence",
         "Accuracy rises from each quarter of it to the next in every model and source (p < .05 for each rise).",
-    )
-    tests: list[Test] = []
-    rows: list[Test] = []
-    cells: list[Cell] = []
-    for source in resampler.sources:
-        for cell in resampler.testable(source):
-            model, (right, total, independent) = cell.key.model, quarter_counts(cell)
-            accuracy = right / total
-            low, high = map(np.asarray, wilson_interval(independent * accuracy, independent))
-            n_trials = np.floor(independent + 1e-9)  # a whole number may be rounded down
-            p_value = float(rise_p_values(np.rint(n_trials * accuracy), n_trials).max())
-            tests.append(
-                {
-                    "what": model if len(resampler.sources) == 1 else f"{model}, {source}",
-                    **smallest_rise(accuracy, low, high),
-                    **{f"q{i + 1}": float(value) for i, value in enumerate(accuracy)},
-                    "rises": len(total) == 4 and bool((np.diff(accuracy) > 0.0).all()),
-                    "p_value": p_value,
-                    "passes": p_value < 0.05,
-                }
-            )
-            rows += [
-                {"model": model, "source": source, "quarter": i + 1, "n": int(total[i])}
-                | {"estimate": float(accuracy[i]), "low": float(low[i]), "high": float(high[i])}
-                for i in range(len(total))
-            ]
-            cells.append(cell)
-    if not tests:
-        return outcome(claim, _TOO_FEW)
-    failing = [test["what"] for test in tests if not test["passes"]]
-    exceptions = f"; not shown in {', '.join(failing)}" if failing else ""
-    return outcome(
-        claim,
-        f"It rises in {len(tests) - len(failing)} of {count_of(len(tests), 'case')}{exceptions}. By the shares alone,"
+        tests,
+        cells,
+        f"It rises in {len(tests) - len(failing)} of {_count(len(tests), 'case')}{exceptions}. By the shares alone,"
         f" as the paper has it, in {sum(test['rises'] for test in tests)}.",
         holds=not failing,
-        tests=tests,
-        rows=rows,
-        deciding=min(tests, key=lambda test: test["estimate"]),
-        cells=cells,
+        missing=_TOO_FEW,
+        weight=lambda test: -test["estimate"],
     )
 
 
@@ -511,79 +442,78 @@ class RobustnessCheck:
     margin: float  # the largest change that counts as small
     binnings: tuple[str, ...] = (PRIMARY,)
     other_sources: bool = False  # the cells of the other sources instead of the primary one
-    unequal_variance: bool = False
+    measure: str = RESAMPLED
+    primary_measure: str = RESAMPLED  # both M-ratios of a difference have the same kind of distribution
     missing: str = _TOO_FEW  # why a run without such cells cannot be tested
 
     def __call__(self, resampler: LogprobResampler) -> Outcome:
         """Test that the change is small in every model; the estimate is the largest change."""
-        claim = Claim(
+        primary = {cell.key.model: cell for cell in resampler.testable()}
+        cells = self.cells(resampler)
+        tests: list[Test] = []
+        for cell in cells:
+            model, (label, detail), m_ratio = cell.key.model, self.describe(cell), cell.measure(self.measure)
+            difference = m_ratio - primary[model].measure(self.primary_measure)
+            change = limits(difference, resampler.settings, LEVEL)
+            test = {"what": f"{model}, {detail}", **change, "passes": _lies_within(change, self.margin)}
+            tests.append({**test, "model": model, "label": label, "m_ratio": float(m_ratio.value)})
+        run_has_any = any((key.source, key.binning) in self._selected(resampler) for key in resampler.cells)
+        return outcome_of(
             self.name,
             self.title,
             f"In every model the {LEVEL:.0%} interval of its change lies within ±{self.margin:g}.",
-        )
-        # Both M-ratios of a difference have the same kind of distribution.
-        name, primary_name = (
-            ("mratio_v1_unequal", "mratio_v1") if self.unequal_variance else (RESAMPLED, RESAMPLED)
-        )
-        primary = {cell.key.model: cell for cell in resampler.testable()}
-        sources = resampler.sources[1:] if self.other_sources else resampler.sources[:1]
-        selected = [(source, binning) for source in sources for binning in self.binnings]
-        changed = [
-            cell
-            for source, binning in selected
-            for cell in resampler.testable(source, binning=binning)
-            if cell.key.model in primary
-        ]
-        if not changed:
-            run_has_any = any((key.source, key.binning) in selected for key in resampler.cells)
-            return outcome(claim, _TOO_FEW if run_has_any else self.missing)
-        tests: list[Test] = []
-        rows: list[Test] = [
-            {"model": model, "label": f"K = {RATINGS}", "detail": "primary"}
-            | {**limits(cell.measure("mratio_v1"), resampler.settings), "n": cell.n}
-            for model, cell in primary.items()
-        ]
-        for cell in changed:
-            model, (label, detail), m_ratio = cell.key.model, self._describe(cell), cell.measure(name)
-            change = limits(m_ratio - primary[model].measure(primary_name), resampler.settings, LEVEL)
-            test = {"what": f"{model}, {detail}", **change, "passes": _lies_within(change, self.margin)}
-            case = {"model": model, "label": label, "detail": detail, "n": cell.n}
-            tests.append({**test, **case})
-            rows.append({**case, **limits(m_ratio, resampler.settings)})
-        return outcome(
-            claim,
-            _robustness_summary(tests, rows, self.margin),
+            tests,
+            cells,
+            self._summary(tests, primary),
             holds=all(test["passes"] for test in tests),
-            tests=tests,
-            rows=rows,
-            cells=changed,
+            missing=_TOO_FEW if run_has_any else self.missing,
         )
 
-    def _describe(self, cell: Cell) -> tuple[str, str]:
+    def cells(self, resampler: LogprobResampler) -> list[Cell]:
+        """Return the cells whose M-ratio is compared with the primary one of the same model."""
+        models = {cell.key.model for cell in resampler.testable()}
+        return [
+            cell
+            for source, binning in self._selected(resampler)
+            for cell in resampler.testable(source, binning=binning)
+            if cell.key.model in models
+        ]
+
+    def _selected(self, resampler: LogprobResampler) -> list[tuple[str, str]]:
+        """Return the sources and binnings of the cells."""
+        sources = resampler.sources[1:] if self.other_sources else resampler.sources[:1]
+        return list(product(sources, self.binnings))
+
+    def describe(self, cell: Cell) -> tuple[str, str]:
         """Return the label of a cell in tables and figures, and what is particular about the cell."""
-        if self.unequal_variance:
+        if self.measure == "mratio_v1_unequal":
             return self.name, f"s = {cell.standard_deviation_ratio:.2f}"
         if self.other_sources:
             return f"{self.name} {cell.key.source}", cell.key.source
         binning = cell.key.binning
         return self.name if len(self.binnings) == 1 else binning.replace("=", " = "), binning
 
-
-def _robustness_summary(tests: Sequence[Test], rows: Sequence[Test], margin: float) -> str:
-    changed = [test["what"] for test in tests if test["low"] >= margin or test["high"] <= -margin]
-    uncertain = [test["what"] for test in tests if not test["passes"] and test["what"] not in changed]
-    parts = [
-        f"Shown to be small in {sum(test['passes'] for test in tests)} of {count_of(len(tests), 'case')}"
-    ]
-    if changed:
-        parts.append(f"larger than the margin in {'; '.join(changed)}")
-    if uncertain:
-        parts.append(f"too uncertain to tell in {'; '.join(uncertain)}")
-    if len({row["model"] for row in rows}) > 1:
-        by_label = pd.DataFrame(list(rows)).pivot(index="label", columns="model", values="estimate").dropna()
-        orders = by_label.rank(axis=1, method="first").drop_duplicates()
-        parts.append(f"the order of the models is {'' if len(orders) == 1 else 'not '}the same throughout")
-    return "; ".join(parts) + "."
+    def _summary(self, tests: Sequence[Test], primary: Mapping[str, Cell]) -> str:
+        changed = [
+            test["what"] for test in tests if test["low"] >= self.margin or test["high"] <= -self.margin
+        ]
+        uncertain = [test["what"] for test in tests if not test["passes"] and test["what"] not in changed]
+        parts = [
+            f"Shown to be small in {sum(test['passes'] for test in tests)} of {_count(len(tests), 'case')}"
+        ]
+        if changed:
+            parts.append(f"larger than the margin in {'; '.join(changed)}")
+        if uncertain:
+            parts.append(f"too uncertain to tell in {'; '.join(uncertain)}")
+        if tests and len(primary) > 1:
+            by_label = pd.DataFrame(tests).pivot(index="label", columns="model", values="m_ratio")
+            registered = {model: float(cell.measure("mratio_v1").value) for model, cell in primary.items()}
+            m_ratios = pd.concat([pd.DataFrame([registered]), by_label]).dropna()
+            orders = m_ratios.rank(axis=1, method="first").drop_duplicates()
+            parts.append(
+                f"the order of the models is {'' if len(orders) == 1 else 'not '}the same throughout"
+            )
+        return "; ".join(parts) + "."
 
 
 ROBUSTNESS_CHECKS = (
@@ -593,7 +523,9 @@ ROBUSTNESS_CHECKS = (
     # standard deviations is fitted by maximum likelihood, in each resample anew. The criterion is measured from the
     # midpoint of the means, so that M-ratio is 1 for an ideal observer whatever the variances. If this check fails, the
     # primary M-ratio reflects unequal variance and not metacognition.
-    RobustnessCheck("R2", "Unequal variance", SAME_TRIALS, unequal_variance=True),
+    RobustnessCheck(
+        "R2", "Unequal variance", SAME_TRIALS, measure="mratio_v1_unequal", primary_measure="mratio_v1"
+    ),
     # Bins of equal width between the lowest and the highest evidence, instead of octiles. The edges depend on two
     # trials, so that each resample has edges of its own.
     RobustnessCheck("R3", "Bins of equal width", SAME_TRIALS, binnings=("equal_width",)),

@@ -6,9 +6,9 @@ Cacioli (2026), arXiv:2603.25112: measures of its second version, then tables 2 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,17 +19,19 @@ from confidence_tasks.report.checks import check
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import extra_table, interval_cells, trials_frame
 from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels
-from confidence_tasks.report.figures.general import ModelStyles, figure_of, line_of_rows, model_keys
+from confidence_tasks.report.figures.general import ModelStyles, figure_of, line_of_intervals, model_keys
 from confidence_tasks.report.labels import measure_label, p_value
 from confidence_tasks.report.paper import MODELS, by_measure, heading
 from confidence_tasks.report.power import METACOGNITION, Draws, EffectParameter, PowerDesign, accuracy_of
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.task_trials import Columns, TaskTrials
 from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.statistics import Interval
 from confidence_tasks.statistics.core import BoolArray, FloatArray
 from confidence_tasks.statistics.information import meta_information_test
 from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     ROBUSTNESS_CHECKS,
+    TEMPERATURES,
     Outcome,
     hypotheses,
     monotonicity,
@@ -44,10 +46,11 @@ from confidence_tasks.studies.logprob_metacognition.resampling import (
     Cell,
     CellKey,
     LogprobResampler,
-    quarter_counts,
+    by_model,
+    quarters_of,
     resample,
 )
-from confidence_tasks.studies.logprob_metacognition.trials import LARGEST_RATIO, MEASURES
+from confidence_tasks.studies.logprob_metacognition.trials import LARGEST_RATIO, MEASURES, RATINGS
 
 VALID = (
     "meta_information",
@@ -71,37 +74,19 @@ BY_CONSTRUCTION = (
 """Warning that goes with version 1's M-ratio."""
 
 
-@dataclass(frozen=True, eq=False)
-class Analysis:
+class Analysis(NamedTuple):
     """Resampled cells of all models of the task, and the outcomes of the hypotheses and checks by name."""
 
     resampler: LogprobResampler
-
-    @cached_property
-    def hypotheses(self) -> dict[str, Outcome]:
-        """Outcomes of the hypotheses; H2 and H4 also by meta-information."""
-        return {outcome.name: outcome for outcome in hypotheses(self.resampler)}
-
-    @cached_property
-    def monotonicity(self) -> Outcome:
-        """Outcome of the test that accuracy rises with the evidence."""
-        return monotonicity(self.resampler)
-
-    @cached_property
-    def robustness(self) -> dict[str, Outcome]:
-        """Outcomes of the robustness checks."""
-        return {check.name: check(self.resampler) for check in ROBUSTNESS_CHECKS}
-
-    @cached_property
-    def robustness_points(self) -> pd.DataFrame:
-        """M-ratio of every model as registered and by each check, named by ``label``."""
-        rows = [row for outcome in self.robustness.values() for row in outcome.rows.to_dict("records")]
-        return pd.DataFrame({(row["model"], row["label"]): row for row in rows}.values())
+    outcomes: dict[str, Outcome]
 
 
 def analyse(task_trials: TaskTrials, settings: Settings) -> Analysis:
-    """Resample the cells of all models of the task together."""
-    return Analysis(resample(trials_frame(task_trials), settings=settings))
+    """Resample the cells of all models of the task together, and test the hypotheses and the robustness."""
+    resampler = resample(trials_frame(task_trials), settings=settings)
+    checks = (test(resampler) for test in ROBUSTNESS_CHECKS)
+    outcomes = (*hypotheses(resampler), monotonicity(resampler), *checks)
+    return Analysis(resampler, {outcome.name: outcome for outcome in outcomes})
 
 
 # Tables ----------------------------------------------------------------------------------------------------------
@@ -116,9 +101,7 @@ def analyse(task_trials: TaskTrials, settings: Settings) -> Analysis:
 )
 def verdicts(results: TaskResults) -> Iterator[dict[str, Any]]:
     """Return the verdict on every hypothesis and robustness check, with the deciding case."""
-    analysis = results.analysis
-    outcomes = {**analysis.hypotheses, "Monotonicity": analysis.monotonicity, **analysis.robustness}
-    for name, outcome in outcomes.items():
+    for name, outcome in results.analysis.outcomes.items():
         yield {
             "hypothesis": f"{name}: {outcome.title}" if outcome.title != name else name,
             **{name: getattr(outcome, name) for name in ("verdict", "estimate", "low", "high")},
@@ -152,16 +135,14 @@ def valid_measures(results: TaskResults) -> Iterator[dict[str, Any]]:
     f"By domain at T = {TEMPERATURE:g}",
     "Domains with at least 50 right and 50 wrong questions. All domains share the bins of M-ratio.",
 )
-def by_domain(results: TaskResults) -> Iterable[dict[str, Any]]:
+def by_domain(results: TaskResults) -> Iterator[dict[str, Any]]:
     """Return table 6 of the first version, with meta-information beside M-ratio."""
-    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for name in ("H2 by meta-information", "H2"):
-        for point in results.analysis.hypotheses[name].rows.to_dict("records"):
-            key = {part: point[part] for part in ("model", "domain")}
-            row = rows.setdefault(tuple(key.values()), key)
-            row.pop("n", None)  # n is the last column
-            row |= {**_point_cells(measure_label(str(point["measure"])), point), "n": point["n"]}
-    return rows.values()
+    resampler = results.analysis.resampler
+    for cell in resampler.testable(domains=resampler.domains):
+        row: dict[str, Any] = {"model": cell.key.model, "domain": cell.key.domain}
+        for measure in ("meta_information", "mratio_v1"):
+            row |= interval_cells(measure_label(measure), cell.interval(measure))
+        yield {**row, "n": cell.n}
 
 
 @extra_table(
@@ -194,7 +175,7 @@ def by_temperature(results: TaskResults) -> Iterator[dict[str, Any]]:
 )
 def quarters(results: TaskResults) -> Iterator[dict[str, Any]]:
     """Return table 5 of the first version: accuracy by quarters of the evidence."""
-    for test in results.analysis.monotonicity.tests.to_dict("records"):
+    for test in results.analysis.outcomes["Monotonicity"].tests.to_dict("records"):
         yield (
             {"model": test["what"]}
             | {name: test.get(name, float("nan")) for name in ("q1", "q2", "q3", "q4")}
@@ -208,13 +189,25 @@ def quarters(results: TaskResults) -> Iterator[dict[str, Any]]:
     "K = 4 first, then other numbers of bins (R1), unequal variance (R2), bins of equal width (R3), other questions"
     " (R4), the log-probability of the right answer (R5), and equal numbers of right and wrong answers (R6).",
 )
-def robustness_table(results: TaskResults) -> Iterable[dict[str, Any]]:
+def robustness_table(results: TaskResults) -> Iterator[dict[str, Any]]:
     """Return table 4 of the first version, with a column for every robustness check."""
-    rows: dict[str, dict[str, Any]] = {}
-    for point in results.analysis.robustness_points.to_dict("records"):
-        row = rows.setdefault(str(point["model"]), {"model": point["model"]})
-        row |= _point_cells(point["label"], point)
-    return rows.values()
+    for model, intervals in _robustness_intervals(results).items():
+        row: dict[str, Any] = {"model": model}
+        for label, interval in intervals.items():
+            row |= interval_cells(label, interval)
+        yield row
+
+
+def _robustness_intervals(results: TaskResults) -> dict[str, dict[str, Interval]]:
+    """Return the M-ratio of every model, as registered and by each check."""
+    resampler = results.analysis.resampler
+    primary = f"K = {RATINGS}"
+    by_label = {cell.key.model: {primary: cell.interval("mratio_v1")} for cell in resampler.testable()}
+    for robustness_check in ROBUSTNESS_CHECKS:
+        for cell in robustness_check.cells(resampler):
+            label, _ = robustness_check.describe(cell)
+            by_label[cell.key.model][label] = cell.interval(robustness_check.measure)
+    return by_label
 
 
 def _whole_cells(results: TaskResults, *, every_temperature: bool = False) -> list[Cell]:
@@ -242,10 +235,6 @@ def _measure_cells(cell: Cell, measures: Sequence[str], results: TaskResults) ->
     return row
 
 
-def _point_cells(label: str, point: Mapping[Any, Any]) -> dict[str, float]:
-    return {label: point["estimate"], f"{label} low": point["low"], f"{label} high": point["high"]}
-
-
 # Checks ----------------------------------------------------------------------------------------------------------
 
 
@@ -266,13 +255,11 @@ def m_ratio_by_construction(results: TaskResults) -> Iterable[str]:
 )
 def no_reference_temperature(results: TaskResults) -> Iterator[str]:
     """Name models without trials at temperature 1."""
-    resampler = results.analysis.resampler
-    for model in resampler.models:
-        for source in resampler.sources:
-            temperatures = resampler.temperatures(model, source)
-            if temperatures and TEMPERATURE not in temperatures:
-                nearest = min(temperatures, key=lambda temperature: abs(temperature - TEMPERATURE))
-                yield f"{model}, {source}: T = {nearest:g} instead"
+    keys = pd.DataFrame(list(results.analysis.resampler.cells), columns=CellKey._fields)
+    for (model, source), temperature in keys.groupby(["model", "source"], sort=False)["temperature"]:
+        nearest = temperature.iloc[(temperature - TEMPERATURE).abs().argmin()]
+        if nearest != TEMPERATURE:
+            yield f"{model}, {source}: T = {nearest:g} instead"
 
 
 @check(
@@ -307,25 +294,35 @@ _WIDE = (7.4, 3.0)
 )
 def efficiency_space(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
     """Draw meta-d' against d' of version 1 at T = 1."""
-    rows = results.analysis.hypotheses["H1"].rows
-    if len(rows):
-        x = rows.loc[rows["measure"] == "d_prime_v1", ["estimate"]].to_numpy(dtype=np.float64)
-        meta_d = _lines(rows, "measure", ["meta_d_v1"], styles)
-        lines = [replace(line, x=d_prime) for line, d_prime in zip(meta_d, x, strict=True)]
+    lines = [
+        line_of_intervals(
+            cell.key.model,
+            [cell.interval("meta_d_v1")],
+            *styles[cell.key.model],
+            x=[cell.measure("d_prime_v1").value],
+        )
+        for cell in results.analysis.resampler.testable()
+    ]
+    if lines:
         yield panel("", panels.points, lines=lines, x="d′", y="meta-d′", diagonal=True)
 
 
 def domain_figure(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw meta-information and version 1's M-ratio by domain at T = 1."""
+    resampler = results.analysis.resampler
+    cells = by_model(resampler.testable(domains=resampler.domains), "domain")
+    domains = list(dict.fromkeys(domain for parts in cells.values() for domain in parts))
+    names = [domain.replace(" & ", "\n& ") for domain in domains]
     rows = []
-    for name, label, reference in (
-        ("H2 by meta-information", "meta-information", None),
-        ("H2", "M-ratio", 1.0),
+    for measure, label, reference in (
+        ("meta_information", "meta-information", None),
+        ("mratio_v1", "M-ratio", 1.0),
     ):
-        points = results.analysis.hypotheses[name].rows
-        domains = list(dict.fromkeys(points["domain"])) if len(points) else []
-        if lines := _lines(points, "domain", domains, styles):
-            names = [domain.replace(" & ", "\n& ") for domain in domains]
+        intervals = {
+            model: {domain: cell.interval(measure) for domain, cell in parts.items()}
+            for model, parts in cells.items()
+        }
+        if lines := _lines(intervals, domains, styles):
             drawn = panel("", panels.intervals, labels=names, lines=lines, y=label, reference=reference)
             rows.append(("", (drawn,)))
     return Figure(
@@ -351,15 +348,14 @@ _SENSITIVITIES = (("d_prime_v1", "d′", Colour.MUTED), ("meta_d_v1", "meta-d′
 )
 def temperature_figure(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
     """Draw d' and meta-d' of version 1 against temperature, as H3 compares them."""
-    rows = results.analysis.hypotheses["H3"].rows
-    for model, points in rows.groupby("model", sort=False) if len(rows) else ():
-        temperatures = list(dict.fromkeys(points["temperature"]))
+    cells = by_model(results.analysis.resampler.testable(temperatures=TEMPERATURES), "temperature")
+    for model, parts in cells.items():
         lines = [
-            line_of_rows(points[points["measure"] == measure], "temperature", temperatures, label, colour)
+            line_of_intervals(label, [cell.interval(measure) for cell in parts.values()], colour, "")
             for measure, label, colour in _SENSITIVITIES
         ]
-        ticks = [f"{temperature:g}" for temperature in temperatures]
-        yield panel(str(model), panels.trends, labels=ticks, lines=lines, x="temperature", y="", lowest=None)
+        ticks = [f"{temperature:g}" for temperature in parts]
+        yield panel(model, panels.trends, labels=ticks, lines=lines, x="temperature", y="", lowest=None)
 
 
 @figure_of(
@@ -370,10 +366,16 @@ def temperature_figure(results: TaskResults, styles: ModelStyles) -> Iterator[Pa
 )
 def by_quarter(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
     """Draw accuracy by quarters of the evidence at T = 1."""
-    rows = results.analysis.monotonicity.rows
-    for source, points in rows.groupby("source", sort=False) if len(rows) else ():
-        lines = _lines(points, "quarter", [1, 2, 3, 4], styles)
-        yield panel(str(source), panels.trends, labels=list("1234"), lines=lines, x="quarter", y="accuracy")
+    resampler = results.analysis.resampler
+    for source in resampler.sources:
+        lines = []
+        for cell in resampler.testable(source):
+            accuracy, low, high = quarters_of(cell).accuracy
+            colour, marker = styles[cell.key.model]
+            x = np.arange(len(accuracy), dtype=np.float64)
+            lines.append(Line(cell.key.model, colour, x, accuracy, low, high, marker))
+        if lines:
+            yield panel(source, panels.trends, labels=list("1234"), lines=lines, x="quarter", y="accuracy")
 
 
 @figure_of(
@@ -385,18 +387,19 @@ def by_quarter(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
 )
 def robustness_figure(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
     """Draw version 1's M-ratio as registered and by each robustness check."""
-    points = results.analysis.robustness_points
-    if len(points):
-        labels = list(dict.fromkeys(points["label"]))
-        lines = _lines(points, "label", labels, styles)
+    intervals = _robustness_intervals(results)
+    labels = list(dict.fromkeys(label for by_label in intervals.values() for label in by_label))
+    if lines := _lines(intervals, labels, styles):
         yield panel("", panels.intervals, labels=labels, lines=lines, y="M-ratio", reference=1.0)
 
 
-def _lines(rows: pd.DataFrame, by: str, positions: Sequence[object], styles: ModelStyles) -> list[Line]:
-    """Return a line over named positions of a column for each model."""
-    by_model = rows.groupby("model", sort=False) if len(rows) else ()
+def _lines(
+    intervals: Mapping[str, Mapping[str, Interval]], positions: Sequence[str], styles: ModelStyles
+) -> list[Line]:
+    """Return a line over named positions for each model."""
     return [
-        line_of_rows(points, by, positions, str(model), *styles[str(model)]) for model, points in by_model
+        line_of_intervals(model, [by_position.get(name) for name in positions], *styles[model])
+        for model, by_position in intervals.items()
     ]
 
 
@@ -469,8 +472,8 @@ def _quarter(runs: paper.Runs, cell: paper.Cell, number: int) -> paper.Value:
     trials = task.analysis.resampler.cells.get(CellKey(cell.model, cell.source)) if task else None
     if trials is None:
         return None
-    right, total, _ = quarter_counts(trials)
-    return float(right[number] / total[number]) if number < len(total) else np.nan
+    accuracy, _, _ = quarters_of(trials).accuracy
+    return float(accuracy[number]) if number < len(accuracy) else np.nan
 
 
 _DOMAINS = ("History & Politics", "Arts & Literature", "Geography", "Science & Technology")

@@ -12,21 +12,28 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from confidence_tasks.report.estimates import Distribution, Distributions, Settings, distributions
 from confidence_tasks.report.task_trials import Columns, TrialSubset
-from confidence_tasks.statistics import Estimate, Reason, fit_meta_d, meta_information
+from confidence_tasks.statistics import (
+    Estimate,
+    Interval,
+    Reason,
+    fit_meta_d,
+    meta_information,
+    wilson_interval,
+)
 from confidence_tasks.statistics.calibration.binning import Bins, independent_trials
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.sdt import fit_uv_sdt, quantile_edges, type1
 from confidence_tasks.statistics.sdt.count_tables import Padding
+from confidence_tasks.studies.logprob_metacognition.replies import UNCLASSIFIED
 from confidence_tasks.studies.logprob_metacognition.trials import (
     FEWEST_OF_A_CLASS,
     PADDING,
@@ -138,6 +145,10 @@ class Cell:
         """Number of draws whose M-ratio is undefined or above ``LARGEST_RATIO``."""
         return int(np.isnan(self.measure("mratio_v1").resamples).sum())
 
+    def interval(self, name: str) -> Interval:
+        """Return the interval of a measure."""
+        return self.measure(name).interval(self.resampler.settings)
+
     def measure(self, name: str) -> Distribution:
         """Return the distribution of a measure: one of ``MEASURES``, or ``mratio_v1``."""
         if name == "mratio_v1":
@@ -180,23 +191,14 @@ class LogprobResampler:
         return self.computed[name]
 
     @property
-    def models(self) -> list[str]:
-        """The models, in order."""
-        return list(dict.fromkeys(key.model for key in self.cells))
-
-    @property
     def sources(self) -> list[str]:
         """The sources of questions, the one of the hypotheses first."""
         return sorted({key.source for key in self.cells}, key=lambda name: (name != PRIMARY_SOURCE, name))
 
     @property
-    def primary_source(self) -> str:
-        """The source that the hypotheses are tested on; empty without trials."""
-        return next(iter(self.sources), "")
-
-    def temperatures(self, model: str, source: str) -> list[float]:
-        """Return the temperatures of a model's trials of a source, ascending."""
-        return sorted({key.temperature for key in self.cells if key.model == model and key.source == source})
+    def domains(self) -> set[str]:
+        """The domains of questions that are compared."""
+        return {key.domain for key in self.cells} - {"", UNCLASSIFIED}
 
     def testable(
         self,
@@ -206,12 +208,13 @@ class LogprobResampler:
         domains: Container[str] = ("",),
         binning: str = PRIMARY,
     ) -> list[Cell]:
-        """Return the cells with enough right and enough wrong answers; ``source`` is by default the primary one."""
-        source = self.primary_source if source is None else source
+        """Return the cells with enough right and enough wrong answers; by default those of the first source."""
+        sources = self.sources[:1] if source is None else [source]
         return [
             cell
             for key, cell in self.cells.items()
-            if (key.source, key.binning) == (source, binning)
+            if key.source in sources
+            and key.binning == binning
             and key.temperature in temperatures
             and key.domain in domains
             and cell.smaller_class >= FEWEST_OF_A_CLASS
@@ -224,11 +227,35 @@ def limits(drawn: Distribution, settings: Settings, level: float | None = None) 
     return {limit: float(getattr(interval, limit)) for limit in ("estimate", "low", "high")}
 
 
-def quarter_counts(cell: Cell) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the number of right answers, of all answers and of independent trials in each quarter of the evidence.
+def by_model(
+    cells: Iterable[Cell], part: Literal["domain", "temperature"], *, min_cells: int = 1
+) -> dict[str, dict[Any, Cell]]:
+    """Return the cells of each model by domain or temperature; models with fewer than ``min_cells`` are left out."""
+    parts_of: dict[str, dict[Any, Cell]] = {}
+    for cell in cells:
+        parts_of.setdefault(cell.key.model, {})[getattr(cell.key, part)] = cell
+    return {model: parts for model, parts in parts_of.items() if len(parts) >= min_cells}
 
-    Trials with equal evidence are in the same quarter. The independent trials are fewer than the answers where a
-    question was asked several times.
+
+class Quarters(NamedTuple):
+    """Numbers of right answers, of all answers and of independent trials in each quarter of a cell's evidence."""
+
+    right: FloatArray
+    total: FloatArray
+    independent: FloatArray
+
+    @property
+    def accuracy(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Proportion of right answers, and the limits of Wilson's interval."""
+        accuracy = self.right / self.total
+        low, high = wilson_interval(self.independent * accuracy, self.independent)
+        return accuracy, low, high
+
+
+def quarters_of(cell: Cell) -> Quarters:
+    """Count the answers in each quarter of the evidence; trials with equal evidence are in the same quarter.
+
+    The independent trials are fewer than the answers where a question was asked several times.
     """
     partition = Bins(4, "equal_mass")
     quarter = partition.assign(cell.evidence)
@@ -236,7 +263,7 @@ def quarter_counts(cell: Cell) -> tuple[FloatArray, FloatArray, FloatArray]:
     total = np.bincount(quarter, minlength=4).astype(np.float64)
     independent = independent_trials(cell.questions, partition, cell.evidence, total)
     used = total > 0
-    return right[used], total[used], independent[used]
+    return Quarters(right[used], total[used], independent[used])
 
 
 # Cells ----------------------------------------------------------------------------------------------------------
@@ -497,14 +524,6 @@ def _table_measure(
     )
 
 
-def _d_prime(wrong: FloatArray, right: FloatArray, padding: Padding) -> Any:
-    return type1(wrong, right, padding=padding).d_prime
-
-
-def _meta_d(wrong: FloatArray, right: FloatArray, padding: Padding) -> Any:
-    return fit_meta_d(wrong, right, padding=padding).meta_d
-
-
 def _m_ratio(wrong: FloatArray, right: FloatArray, padding: Padding) -> Any:
     m_ratio = fit_meta_d(wrong, right, padding=padding).m_ratio
     return m_ratio if wrong.ndim == 1 else drop_large_ratios(m_ratio)
@@ -525,13 +544,8 @@ def _criterion(wrong: FloatArray, right: FloatArray, padding: Padding) -> Any:
 
     0.5 is added to each of the four counts, whatever the padding.
     """
-    counts = np.stack([wrong, right])
-    above, total = counts[..., counts.shape[-1] // 2 :].sum(axis=-1), counts.sum(axis=-1)
-    defined = (total > 0.0).all(axis=0)
-    criterion = np.where(defined, -ndtri((above + 0.5) / (total + 1.0)).mean(axis=0), np.nan)
-    if wrong.ndim > 1:
-        return criterion
-    return Estimate(float(criterion), None if defined else Reason.ONE_CLASS)
+    halves = (counts.reshape(*counts.shape[:-1], 2, -1).sum(axis=-1) for counts in (wrong, right))
+    return type1(*halves, padding="hautus").criterion
 
 
 def _meta_information(trials: Columns, weights: FloatArray | None = None) -> Value:
@@ -548,8 +562,16 @@ _CORRECTED_INFORMATION = statistic_of("meta_information", "correct", "decile", b
 MEASURES: Mapping[str, Measure] = {
     measure.name: measure
     for measure in (
-        _table_measure("d_prime_v1", "d' of version 1.", _d_prime),
-        _table_measure("meta_d_v1", "Meta-d' of version 1.", _meta_d),
+        _table_measure(
+            "d_prime_v1",
+            "d' of version 1.",
+            lambda wrong, right, padding: type1(wrong, right, padding=padding).d_prime,
+        ),
+        _table_measure(
+            "meta_d_v1",
+            "Meta-d' of version 1.",
+            lambda wrong, right, padding: fit_meta_d(wrong, right, padding=padding).meta_d,
+        ),
         _table_measure(
             "mratio_v1_unequal", "M-ratio of the unequal-variance model.", _unequal_variance_m_ratio
         ),
