@@ -6,7 +6,7 @@ Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767, appendix A. The paper's tables 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -227,11 +227,8 @@ def explain(trial: RiskTrial, question: Question, tokens: Sequence[Token] = ()) 
 HIGH_PENALTY = 10.0
 """Smallest penalty of the paper's high-penalty regime."""
 
-REGIMES: Mapping[str, Callable[[float], bool]] = {
-    "all": lambda penalty: True,
-    "high_penalty": lambda penalty: penalty >= HIGH_PENALTY,
-}
-"""The paper's two regimes, with this package's penalties; the paper prints none (see ``docs/riskeval.md``)."""
+REGIMES = {"all": 0.0, "high_penalty": HIGH_PENALTY}
+"""The paper's two regimes, by their smallest penalty; the penalties are this package's (see ``docs/riskeval.md``)."""
 
 _POLICY = ("answered", "confidence", "penalty")
 _SCAFFOLD = ("outcome", "confidence", "penalty", "available")
@@ -506,8 +503,8 @@ def riskeval_summary(
     """
     measures = select_measures((*MEASURES, *COUNTS), names)
     values = summarise(trials, measures, conditions)
-    for regime, includes in REGIMES.items():
-        labels = [label for label in conditions if includes(penalty_of(label))]
+    for regime, lowest in REGIMES.items():
+        labels = [label for label in conditions if penalty_of(label) >= lowest]
         for measure in measures:
             pool = sum if measure.is_count else _mean_defined
             values[f"{measure.name}/{regime}"] = pool(values[f"{measure.name}/{label}"] for label in labels)

@@ -71,8 +71,8 @@ def by_penalty_and_regime(columns: Columns) -> list[Group]:
     """
     groups = by_condition(columns)
     penalties = tuple(groups)
-    for name, includes in REGIMES.items():
-        members = (group for group in penalties if includes(penalty_of(group.label)))
+    for name, lowest in REGIMES.items():
+        members = (group for group in penalties if penalty_of(group.label) >= lowest)
         if cells := tuple(cell for group in members for cell in group.cells):
             groups.append(Group(name, "regime", cells, skips_undefined=True))
     return groups
