@@ -208,7 +208,7 @@ def test_robustness_must_be_shown_not_assumed():
     """Few trials: no difference can be shown, and neither can its absence."""
     found = binning_sensitivity(resample(trials(EQUAL, 300, rng=np.random.default_rng(0)), settings=QUICK))
     assert found.verdict == "not supported"
-    assert "too uncertain to tell" in found.why
+    assert "too uncertain to decide" in found.why
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,9 @@ def test_the_papers_monotonicity_is_a_strict_rise_of_the_shares_and_proves_less(
         found = monotonicity(resample(table, settings=QUICK))
         assert found.tests["rises"].tolist() == [rises]
         assert not found.tests["passes"].any()
-        assert found.why.endswith(f"By the shares alone, as the paper has it, in {int(rises)}.")
+        assert found.why.endswith(
+            f"By the observed proportions alone, as in the paper, it rises in {int(rises)}."
+        )
 
 
 def test_the_same_answers_again_prove_no_rise():

@@ -124,7 +124,7 @@ class Summary(Table):
         Returns
         -------
         matplotlib.axes.Axes
-            The axes. A curve below the dashed diagonal is overconfident. Lines are Wilson intervals.
+            The axes. A curve below the dashed diagonal is overconfident. Error bars are Wilson intervals.
 
         Examples
         --------

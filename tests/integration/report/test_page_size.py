@@ -68,7 +68,7 @@ def test_of_very_many_panels_a_page_shows_some_of_each_row_and_says_so():
     many, rows, few = figure(rows=6, panels=9), figure(rows=40, panels=3), figure(rows=4, panels=5)
     assert sum(len(panels) for _, panels in many.rows) == PANELS_SHOWN
     assert all(">0<" in panels[0] and ">8<" in panels[-1] for _, panels in many.rows)
-    assert many.left_out == f"Shown are {PANELS_SHOWN} of 54 panels: `--figures` writes all of them."
+    assert many.left_out == f"{PANELS_SHOWN} of 54 panels are shown; `--figures` writes all of them."
     assert [len(panels) for _, panels in rows.rows] == [1] * PANELS_SHOWN
     assert (rows.rows[0][0], rows.rows[-1][0]) == ("0", "39")
     assert few.left_out == ""
@@ -110,7 +110,7 @@ def test_thirty_models_in_four_studies_fit_in_five_megabytes(tmp_path):
     glance = made.html.split('id="glance"')[1].split("</section>")[0]
     assert all(f"model-{i:02d}" in glance for i in range(30))
     assert "more: <code>--tables</code> writes all to contrasts.csv" in made.html
-    assert "Drawn are the first 12 of 30 models; the table has all." in made.html
+    assert "Only the first 12 of 30 models are drawn; the table has all of them." in made.html
 
 
 @pytest.mark.slow

@@ -78,7 +78,7 @@ def test_a_table_of_models_side_by_side_prints_what_was_estimated(report):
     view = extra_view(side_by_side("x", "X", "", "all", ("score", "mas"))(found))
     entry = found.estimate("lab/bold", "all", "score")
     row = next(row for row in view.rows if row.label == "lab/bold")
-    assert view.columns == ("Score", "Best score possible", "n")
+    assert view.columns == ("Score", "Best possible score", "n")
     assert row.cells[0].value == number(float(entry.interval.estimate), 2)
     assert row.cells[0].limits == f"[{number(entry.interval.low, 2)}, {number(entry.interval.high, 2)}]"
     assert row.cells[2].value == str(entry.n)
@@ -147,7 +147,10 @@ def test_the_samples_to_read_are_the_surest_errors_and_the_least_sure_right_answ
     found, task = of_study(report, "scales"), next(t for t in report.tasks if t.name == "scale_granularity")
     for model in found.models:
         columns = model.columns
-        for kind, outcome, pick in (("wrong, sure", 0.0, np.nanmax), ("right, unsure", 1.0, np.nanmin)):
+        for kind, outcome, pick in (
+            ("confident error", 0.0, np.nanmax),
+            ("unsure right answer", 1.0, np.nanmin),
+        ):
             its = [s for s in task.samples if s["model"] == model.label and s["kind"] == kind]
             assert len(its) == 4
             assert its[0]["confidence"] == number(
@@ -316,13 +319,13 @@ WARNED = {
         lambda its_rows: [{**row, "correct": float(i % 2)} for i, row in enumerate(its_rows)],
     ),
     "Confidence equal to the life table": ("lifeeval", at_the_table),
-    "Scored by different windows": (
+    "Scores use different windows": (
         "lifeeval",
         lambda its_rows: [
             {**row, "window": ("half_open", "inclusive")[i % 2]} for i, row in enumerate(its_rows)
         ],
     ),
-    "Decisions that never vary": (
+    "Constant decisions": (
         "riskeval",
         lambda its_rows: [{**row, "answered": 1.0} for row in its_rows],
     ),

@@ -45,7 +45,7 @@ def test_models_are_compared_on_the_questions_that_all_of_them_answered(two_mode
         left = [each for i, each in enumerate(_answers(str(model))) if i not in {*range(14)}]
         correct, confidence = (np.array([each[key] for each in left]) for key in ("correct", "confidence"))
         assert row["Score"] == pytest.approx(correct.mean())
-        assert row["Best score possible"] == pytest.approx(np.mean([each["mas"] for each in left]))
+        assert row["Best possible score"] == pytest.approx(np.mean([each["mas"] for each in left]))
         assert row["ECE"] == pytest.approx(float(ece(correct, confidence)))
         assert row["ECE low"] <= row["ECE"] <= row["ECE high"]
 

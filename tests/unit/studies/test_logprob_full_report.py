@@ -135,7 +135,7 @@ def test_one_model_at_one_temperature_is_reported_with_what_cannot_be_tested(tmp
     verdicts = table(made, "verdicts")
     assert set(verdicts["verdict"]) == {"cannot be tested"}
     (task,) = made.tasks
-    (notice,) = [notice for notice in task.notices if notice.title == "Not asked at T = 1"]
+    (notice,) = [notice for notice in task.notices if notice.title == "No trials at T = 1"]
     assert notice.where == ("a, trivia_qa: T = 0.7 instead",)
     assert made.results[0].estimate("a", "T=0.7", "auroc2").interval.estimate > 0.7
 

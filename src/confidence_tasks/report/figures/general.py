@@ -186,9 +186,9 @@ MANY_PANELS = 40
 """Number of panels above which reliability diagrams pool the conditions."""
 
 _RELIABILITY = (
-    "Accuracy against stated confidence, in ten bins: below the dashed line a model is overconfident. Lines are 95%"
-    " Wilson intervals, and grey bars contain a calibrated model’s accuracy 95% of the time; both count repeated trials"
-    " of a question once. The blocks along the bottom are a histogram of the trials."
+    "Accuracy against stated confidence, in ten bins: below the dashed line a model is overconfident. Error bars"
+    " are 95% Wilson intervals, and grey bars contain a calibrated model’s accuracy 95% of the time; both count"
+    " repeated trials of a question once. The blocks along the bottom are a histogram of the trials."
 )
 _RELIABILITY_OF_SCORES = (
     "Mean score against stated confidence, in ten bins: below the dashed line a model is overconfident. A score is the"

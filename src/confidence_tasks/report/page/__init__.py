@@ -200,7 +200,7 @@ def contrast_table(results: TaskResults) -> TableView | None:
     return TableView(
         ("condition", "measure", "difference", "p", "corrected", "exchange p"),
         tuple(rows),
-        left_out=f"And {left_out:,} more: `--tables` writes all to contrasts.csv." if left_out else "",
+        left_out=f"{left_out:,} more are in contrasts.csv, which `--tables` writes." if left_out else "",
     )
 
 

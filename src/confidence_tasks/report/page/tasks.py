@@ -59,7 +59,7 @@ class FigureView:
         n_shown = sum(len(panels) for _, panels in self.rows)
         if n_shown == n_panels:
             return ""
-        return f"Shown are {n_shown} of {n_panels} panels: `--figures` writes all of them."
+        return f"{n_shown} of {n_panels} panels are shown; `--figures` writes all of them."
 
     @property
     def width(self) -> int:
@@ -171,7 +171,7 @@ REFERENCES = {"mratio": 1.0, "auroc": 0.5, "overconfidence": 0.0, "hard_easy": 0
 def figures_of(results: TaskResults, styles: ModelStyles) -> list[Figure]:
     """Return every figure of a task: its headline measures by condition, then those of its study."""
     models, labels = [model.label for model in results.models], results.conditions
-    left_out = f" Drawn are the first {MANY_LINES} of {len(models)} models; the table has all."
+    left_out = f" Only the first {MANY_LINES} of {len(models)} models are drawn; the table has all of them."
     headline = [
         _measure_figure(
             results.task_trials.slug,
@@ -209,7 +209,7 @@ def _measure_figure(
     return Figure(
         f"{name}_{measure.name}",
         title,
-        f"{measure.description} Lines are {settings.level:.0%} intervals"
+        f"{measure.description} Error bars are {settings.level:.0%} intervals"
         f"{f'; {direction}' if direction else ''}.{left_out}",
         (("", (panel("", panels.intervals, labels=labels, lines=lines, **look),)),),
         tuple(LegendEntry(line.label, line.colour, line.marker) for line in lines),
@@ -316,7 +316,7 @@ def _statuses(results: TaskResults) -> Iterator[dict[str, Any]]:
                 }
 
 
-_SAMPLE_KINDS = (("wrong, sure", 0.0, -1.0), ("right, unsure", 1.0, 1.0))
+_SAMPLE_KINDS = (("confident error", 0.0, -1.0), ("unsure right answer", 1.0, 1.0))
 """Samples to read: their name, their outcome, and the sign of confidence by which they are sorted."""
 
 

@@ -248,7 +248,7 @@ def memorised_table(results: TaskResults) -> Iterator[str]:
 
 @check(
     "serious",
-    "Scored by different windows",
+    "Scores use different windows",
     "The trials use two definitions of a death within the radius, so that their scores cannot be compared. Report on"
     " one window at a time.",
 )

@@ -136,11 +136,11 @@ def _simulated(by_n_models: Mapping[int, float]) -> Callable[[int], float]:
 
 
 CHANCE: Mapping[str, Chance] = {
-    "H1": Chance("Where M-ratio is 1", lambda n: 0.042**n),
-    "H2": Chance("Where no two of four domains differ", _in_two(0.192), _in_two(0.044)),
-    "H3": Chance("Where nothing depends on temperature", lambda n: 0.345**n),
+    "H1": Chance("in which M-ratio is 1", lambda n: 0.042**n),
+    "H2": Chance("in which no two of four domains differ", _in_two(0.192), _in_two(0.044)),
+    "H3": Chance("in which nothing depends on temperature", lambda n: 0.345**n),
     "H4": Chance(
-        "Where no two models differ",
+        "in which no two models differ",
         _simulated({2: 0.05, 3: 0.107, 4: 0.167, 6: 0.31}),
         _simulated({2: 0.05, 3: 0.03, 4: 0.04, 6: 0.03}),
     ),
@@ -157,8 +157,8 @@ def _chance_note(hypothesis: str, n_models: int, measure: str = "mratio_v1") -> 
     null, *rules = CHANCE[hypothesis]
     rates = [rule(n_models) for rule in rules if rule]
     registered, *corrected = ["less than 1%" if rate < 0.005 else f"{rate:.0%}" for rate in rates]
-    addition = f", corrected in {corrected[0]}" if corrected else ""
-    return f" {null}, the rule as registered is met in {registered} of studies{addition} (simulated)."
+    addition = f", and with the correction in {corrected[0]}" if corrected else ""
+    return f" In simulated studies {null}, the registered rule is met in {registered}{addition}."
 
 
 def suboptimal_metacognition(resampler: LogprobResampler) -> Outcome:
@@ -213,7 +213,7 @@ def domain_specific_efficiency(
     return outcome_of(
         f"H2{_NAME_SUFFIX[measure]}",
         "Domain-specific efficiency",
-        f"In two models or more, the {resampler.settings.level:.0%} interval of a difference between two domains,"
+        f"In at least two models, the {resampler.settings.level:.0%} interval of a difference between two domains,"
         f" {_correction(corrected)}, excludes 0.",
         tests,
         [cell for parts in models.values() for cell in parts.values()],
@@ -388,11 +388,12 @@ def monotonicity(resampler: LogprobResampler) -> Outcome:
     return outcome_of(
         "Monotonicity",
         "Accuracy by quarter of the evidence",
-        "Accuracy rises from each quarter of it to the next in every model and source (p < .05 for each rise).",
+        "Accuracy rises from each quarter of the evidence to the next, in every model and source (p < .05 for each"
+        " rise).",
         tests,
         cells,
-        f"It rises in {len(tests) - len(failing)} of {_count(len(tests), 'case')}{exceptions}. By the shares alone,"
-        f" as the paper has it, in {sum(test['rises'] for test in tests)}.",
+        f"Accuracy rises in {len(tests) - len(failing)} of {_count(len(tests), 'case')}{exceptions}. By the observed"
+        f" proportions alone, as in the paper, it rises in {sum(test['rises'] for test in tests)}.",
         holds=not failing,
         missing=_TOO_FEW,
         weight=lambda test: -test["estimate"],
@@ -499,12 +500,13 @@ class RobustnessCheck:
         ]
         uncertain = [test["what"] for test in tests if not test["passes"] and test["what"] not in changed]
         parts = [
-            f"Shown to be small in {sum(test['passes'] for test in tests)} of {_count(len(tests), 'case')}"
+            f"The change lies within the margin in {sum(test['passes'] for test in tests)}"
+            f" of {_count(len(tests), 'case')}"
         ]
         if changed:
             parts.append(f"larger than the margin in {'; '.join(changed)}")
         if uncertain:
-            parts.append(f"too uncertain to tell in {'; '.join(uncertain)}")
+            parts.append(f"too uncertain to decide in {'; '.join(uncertain)}")
         if tests and len(primary) > 1:
             by_label = pd.DataFrame(tests).pivot(index="label", columns="model", values="m_ratio")
             registered = {model: float(cell.measure("mratio_v1").value) for model, cell in primary.items()}
@@ -544,7 +546,7 @@ ROBUSTNESS_CHECKS = (
         "Right answer force-decoded",
         OTHER_TRIALS,
         binnings=("gold",),
-        missing="The log-probability of the right answer was not asked for: run the task with force_gold=true.",
+        missing="The log-probability of the right answer was not requested: run the task with force_gold=true.",
     ),
     # Questions of equal difficulty for every model: equal numbers of right and wrong answers. The larger class is
     # sampled at random, and the octiles are those of the remaining trials.

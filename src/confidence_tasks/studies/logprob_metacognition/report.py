@@ -250,7 +250,7 @@ def m_ratio_by_construction(results: TaskResults) -> Iterable[str]:
 
 @check(
     "note",
-    f"Not asked at T = {TEMPERATURE:g}",
+    f"No trials at T = {TEMPERATURE:g}",
     "The nearest temperature sets the edges of the bins, and the hypotheses cannot be tested.",
 )
 def no_reference_temperature(results: TaskResults) -> Iterator[str]:
@@ -526,7 +526,7 @@ REPLICATION = paper.Replication(
         paper.PaperFigure("3", "d′ and meta-d′ by temperature on TriviaQA.", name="temperatures"),
         paper.PaperTable(
             "4",
-            "R1: M-ratio by the number K of bins a side.",
+            "R1: M-ratio by the number K of bins per side.",
             columns=tuple(
                 heading(label, measure=paper.from_table("robustness", column))
                 for label, column in (("K=3", "K = 3"), ("K=4 (primary)", "K = 4"), ("K=6", "K = 6"))

@@ -86,7 +86,7 @@ _SIZE = (2.5, 1.9)
     "Abstention against penalty",
     "Share of questions on which the model abstains, with intervals; in grey, the share on which it would abstain if it"
     " acted on its stated confidence. A flat line is a model that ignores the penalty.",
-    keys=(LegendEntry("optimal by the stated confidence", Colour.MUTED),),
+    keys=(LegendEntry("optimal policy on the stated confidence", Colour.MUTED),),
     size=_SIZE,
 )
 def decisions(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
@@ -100,7 +100,7 @@ def decisions(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> 
         ]
         stated = [values[~np.isnan(values)] for values in confidence]
         rates.append(np.mean([np.mean(values < threshold) for values in stated if len(values)] or np.nan))
-    optimal = Line("optimal by its confidence", Colour.MUTED, observed.x, np.array(rates))
+    optimal = Line("optimal policy", Colour.MUTED, observed.x, np.array(rates))
     yield penalty_panel("", labels, [optimal, observed], "abstention rate", lowest=0.0)
 
 
@@ -166,9 +166,9 @@ _AGREEMENT = tuple(
 
 @extra_table(
     "rules_and_parser",
-    "Rules and parser",
-    "Share of the replies in which the rules and the parser’s model read the same: the decision; the answer, if both"
-    " read one; and the confidence, up to a difference of 0.005, or that there is none. With intervals over questions.",
+    "Agreement of rules and parser",
+    "Share of the replies in which the rules and the parser’s model agree on the decision, on the answer (if both"
+    " read one), and on the confidence (within 0.005, or that there is none). With intervals over questions.",
 )
 def rules_and_parser(results: TaskResults) -> Iterator[dict[str, Any]]:
     """Return how often the rules and the parser's model read the same, for models whose replies were parsed by a model.
@@ -188,8 +188,8 @@ def rules_and_parser(results: TaskResults) -> Iterator[dict[str, Any]]:
 
 @check(
     "note",
-    "Decisions that never vary",
-    "Risk sensitivity and implied thresholds cannot be estimated from decisions that never vary.",
+    "Constant decisions",
+    "Risk sensitivity and implied thresholds cannot be estimated if a model always answers or always abstains.",
 )
 def never_or_always(results: TaskResults) -> Iterator[str]:
     """Yield the models that always answer or always abstain."""
@@ -406,7 +406,9 @@ REPLICATION = paper.Replication(
         _paper_table(5, "gsm8k", _ALL),
         _paper_table(6, "gsm8k", _HIGH),
         _paper_figure(6, "Utility in points and normalised regret by penalty."),
-        _paper_figure(7, "Abstention, normalised regret and policy consistency if told to use confidence."),
+        _paper_figure(
+            7, "Abstention, normalised regret and policy consistency with the instruction to use confidence."
+        ),
         _paper_figure(8, "Effect of the instruction to use confidence."),
     ),
 )

@@ -56,8 +56,8 @@ BIN_COUNTS = (5, 10, 15, 20, 30, 50)
 
 @figure_by_model(
     "histograms",
-    "Confidence as stated",
-    "Share of replies by the confidence as stated, averaged over sources. Dashed lines mark the three most frequent"
+    "Stated confidence",
+    "Share of replies by stated confidence, averaged over sources. Dashed lines mark the three most frequent"
     " values.",
     keys=(LegendEntry("right", Colour.RIGHT), LegendEntry("wrong or not judged", Colour.WRONG)),
     size=(1.95, 1.65),

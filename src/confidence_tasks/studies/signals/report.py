@@ -46,7 +46,7 @@ MIN_LABEL_DISTANCE = 0.05
     size=(4.2, 2.8),
 )
 def worth_and_price(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
-    """Draw each signal's AUROC with its interval against its tokens a question."""
+    """Draw each signal's AUROC with its interval against its tokens per question."""
     lines = []
     for signal in results.conditions:
         auroc, tokens = (results.estimate(model.label, signal, name) for name in ("auroc", "tokens"))
@@ -63,7 +63,7 @@ def _draw_labelled_points(axes: Axes, lines: Sequence[Line]) -> None:
     """Draw points with intervals on a logarithmic scale of tokens, each with the name of its signal."""
     from matplotlib.ticker import LogLocator
 
-    panels.points(axes, lines, "tokens a question", "AUROC", reference=0.5)
+    panels.points(axes, lines, "tokens per question", "AUROC", reference=0.5)
     axes.set_xscale("log")
     tokens = np.array([line.x[0] for line in lines])
     axes.set_xlim(tokens.min() / 1.15, tokens.max() * 3.0)  # labels are on the right of their points
@@ -89,8 +89,8 @@ def _draw_labelled_points(axes: Axes, lines: Sequence[Line]) -> None:
 combined = side_by_side(
     "combined",
     "All signals together",
-    "A logistic regression on all signals, each question predicted by the others. The gain is over the signal with"
-    " the highest AUROC on these trials, which is chosen with hindsight.",
+    "A cross-fitted logistic regression on all signals: each question is predicted by a model fitted to other"
+    " questions. The gain is over the signal with the highest AUROC, which is selected on the same trials.",
     ALL_TRIALS,
     [measure.name for measure in POOLED],
 )
@@ -101,7 +101,7 @@ combined = side_by_side(
     "rank_correlations",
     "Rank correlations of signals",
     "Spearman’s rank correlation over the answers that have both signals. Signals with the same information correlate;"
-    " two good signals that do not are worth combining.",
+    " two good signals that do not correlate are worth combining.",
     decimals=2,
 )
 def rank_correlations(results: TaskResults) -> Iterator[dict[str, Any]]:
@@ -130,17 +130,17 @@ def disagreements(results: TaskResults) -> ExtraTable:
                     "question": printable(str(model.columns["question_id"][trial])[:LONGEST]),
                     "answer": printable(str(model.columns["answer"][trial])[:LONGEST]),
                     "right": "yes" if table.correct[row] else "no",
-                    "surest by": answer_ranks.idxmax(),
+                    "most confident signal": answer_ranks.idxmax(),
                     "highest rank": answer_ranks.max(),
-                    "least sure by": answer_ranks.idxmin(),
+                    "least confident signal": answer_ranks.idxmin(),
                     "lowest rank": answer_ranks.min(),
                 }
             )
     return ExtraTable(
         f"{results.task_trials.slug}_disagreements",
         "Largest disagreements between signals",
-        "Answers that one signal ranks among the surest and another among the least sure. Ranks run from 0 for the"
-        " least sure answer to 1 for the surest. Links open in Inspect’s viewer.",
+        "Answers that one signal ranks among the most confident and another among the least confident. Ranks run from"
+        " 0 for the least confident answer to 1 for the most confident. Links open in Inspect’s viewer.",
         pd.DataFrame(records),
         decimals=2,
         trials={"question": trials},
@@ -150,7 +150,7 @@ def disagreements(results: TaskResults) -> ExtraTable:
 @check(
     "warning",
     "Signals without a value",
-    "Measures of a signal use the answers that have it: compare signals over the same answers.",
+    "Measures of a signal use only the answers that have the signal. Compare signals over the same answers.",
 )
 def missing_signals(results: TaskResults) -> Iterator[str]:
     """Name signals that are missing for more than a tenth of the answers, with the most frequent reason."""
