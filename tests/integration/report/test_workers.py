@@ -9,7 +9,6 @@ import sys
 
 import pytest
 from click.testing import CliRunner
-from tests.unit.report.runs import SUBJECTS, rows, write
 
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.commands.report import report as command
@@ -23,6 +22,9 @@ FEW = Settings(n_resamples=50)
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Trials of three studies by two models."""
+    # Every worker imports this module, and would import Inspect AI with the trials.
+    from tests.unit.report.runs import SUBJECTS, rows, write
+
     folder = tmp_path_factory.mktemp("trials")
     for study in ("scales", "riskeval", "lifeeval"):
         for name in SUBJECTS:
