@@ -75,7 +75,7 @@ def test_a_study_of_another_package_is_found(packages: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "message"),
     [
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
         ("STUDY = 7", "TypeError: it is a int, not a Study"),
@@ -84,7 +84,7 @@ def test_a_study_of_another_package_is_found(packages: Path) -> None:
     ],
 )
 def test_a_study_that_cannot_be_loaded_is_left_out_with_a_warning(
-    packages: Path, caplog: pytest.LogCaptureFixture, code: str, said: str
+    packages: Path, caplog: pytest.LogCaptureFixture, code: str, message: str
 ) -> None:
     install(packages, "elsewhere", code)
     with caplog.at_level(logging.WARNING):
@@ -93,11 +93,11 @@ def test_a_study_that_cannot_be_loaded_is_left_out_with_a_warning(
     assert "elsewhere" not in names
     (line,) = [record.getMessage() for record in caplog.records]
     assert line.startswith("study elsewhere (elsewhere:STUDY) is left out: ")
-    assert said in line
+    assert message in line
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         (
             {"headline_measures": ("acuracy",)},
@@ -126,8 +126,8 @@ def test_a_study_that_cannot_be_loaded_is_left_out_with_a_warning(
         ({"trial": dict}, "its trial lacks condition, .*; derive it from Trial"),
     ],
 )
-def test_a_mistake_in_a_study_is_an_error_when_it_is_loaded(changes: dict[str, object], said: str) -> None:
-    with pytest.raises(ValueError, match=f"study scales: {said}"):
+def test_a_mistake_in_a_study_is_an_error_when_it_is_loaded(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=f"study scales: {message}"):
         replace(SCALES, **changes)
 
 
@@ -141,7 +141,7 @@ def test_every_reference_of_a_study_can_be_loaded(study: Study) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (
             lambda: statistic_of("auroc", "correct", "confidence"),
@@ -161,11 +161,11 @@ def test_every_reference_of_a_study_can_be_loaded(study: Study) -> None:
         (lambda: incomparable_by("no_such"), "there is no statistic 'no_such'"),
     ],
 )
-def test_a_misspelt_statistic_or_option_is_an_error(make, said) -> None:
-    if said is None:
+def test_a_misspelt_statistic_or_option_is_an_error(make, message) -> None:
+    if message is None:
         make()
     else:
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             make()
 
 
@@ -173,7 +173,7 @@ STAGED = sureness.STUDY
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"module": ""}, "it needs module"),
         ({"designs": {}}, "it needs designs"),
@@ -190,6 +190,6 @@ STAGED = sureness.STUDY
         ({"stages": (replace(STAGED.stages[0], role="judge"),)}, "calls the model under test, not a role"),
     ],
 )
-def test_a_mistake_in_the_stages_of_a_study_is_an_error_when_it_is_loaded(changes, said) -> None:
-    with pytest.raises(ValueError, match=f"study sureness: .*{said}"):
+def test_a_mistake_in_the_stages_of_a_study_is_an_error_when_it_is_loaded(changes, message) -> None:
+    with pytest.raises(ValueError, match=f"study sureness: .*{message}"):
         replace(STAGED, **changes)

@@ -86,8 +86,8 @@ def test_twenty_models_on_all_thirteen_scales_fit_in_five_megabytes(tmp_path):
                 for item, reply in replies(SCALES, items, subject, f"{k}")
             ]
             for i in range(10):
-                told = {"study": "scales", "task": f"scale_{name}", "model": f"laboratory/model-{i}-{k}"}
-                write(tmp_path / f"{name}-{i}-{k}.jsonl", [{**told, **trial} for trial in trials])
+                labels = {"study": "scales", "task": f"scale_{name}", "model": f"laboratory/model-{i}-{k}"}
+                write(tmp_path / f"{name}-{i}-{k}.jsonl", [{**labels, **trial} for trial in trials])
     made = report_of(collect(tmp_path), settings=Settings(n_resamples=20))
     assert [len(results.models) for results in made.results] == [20, 20, 20]
     assert len({label for results in made.results for label in results.conditions}) == 13
@@ -101,15 +101,15 @@ def test_thirty_models_in_four_studies_fit_in_five_megabytes(tmp_path):
     for i in range(30):
         subject = Subject(meta_d_prime=0.5 + 0.05 * i, bias=(i % 7) / 5 - 0.4, risk_sensitivity=1.0)
         for study, trials in STUDIES.items():
-            told = {"study": study, "task": TASKS.get(study, study), "model": f"laboratory/model-{i:02d}"}
-            its_rows = [{**told, **trial} for trial in trials(subject, f"{i}")]
-            write(tmp_path / f"{study}-{i}.jsonl", its_rows)
+            labels = {"study": study, "task": TASKS.get(study, study), "model": f"laboratory/model-{i:02d}"}
+            labelled_rows = [{**labels, **trial} for trial in trials(subject, f"{i}")]
+            write(tmp_path / f"{study}-{i}.jsonl", labelled_rows)
     made = report_of(collect(tmp_path), settings=Settings(n_resamples=20))
     assert all(len(results.models) == 30 for results in made.results)
     assert len(made.html.encode()) < 5_000_000
     glance = made.html.split('id="glance"')[1].split("</section>")[0]
     assert all(f"model-{i:02d}" in glance for i in range(30))
-    assert "more: <code>--tables</code> writes all to contrasts.csv" in made.html
+    assert "more are in contrasts.csv, which <code>--tables</code> writes" in made.html
     assert "Only the first 12 of 30 models are drawn; the table has all of them." in made.html
 
 

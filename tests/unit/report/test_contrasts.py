@@ -140,7 +140,7 @@ def shifted(tmp_path_factory: pytest.TempPathFactory) -> tuple[TaskResults, ...]
 def test_a_difference_is_significant_exactly_when_its_interval_leaves_out_0(
     shifted: tuple[TaskResults, ...],
 ) -> None:
-    told = set()
+    outcomes = set()
     for task in shifted:
         for contrast in task.contrasts:
             low, high = contrast.interval.low, contrast.interval.high
@@ -148,8 +148,8 @@ def test_a_difference_is_significant_exactly_when_its_interval_leaves_out_0(
                 assert math.isnan(contrast.p_value) or contrast.p_value == 1.0
             else:
                 assert (contrast.p_value <= 0.05) == (low > 0.0 or high < 0.0), contrast
-                told.add((contrast.interval.method, contrast.p_value <= 0.05))
-    assert told >= set(product(("exchange", "mover"), (False, True)))
+                outcomes.add((contrast.interval.method, contrast.p_value <= 0.05))
+    assert outcomes >= set(product(("exchange", "mover"), (False, True)))
 
 
 def test_a_shift_of_level_does_not_hide_a_difference_in_ranking(shifted: tuple[TaskResults, ...]) -> None:
@@ -204,7 +204,7 @@ def _said(tmp_path: Path, threshold_only: bool) -> str:
     return " ".join(contrast_sentences(results))
 
 
-def test_a_headline_of_m_ratio_needs_a_witness(tmp_path: Path) -> None:
+def test_a_difference_of_m_ratio_needs_a_corroborating_measure(tmp_path: Path) -> None:
     known = _said(tmp_path, threshold_only=False)
     assert "M-ratio differs significantly from the baseline 0-100 for lab/shifting on 0-20" in known
     assert "splits the scales at different points" not in known

@@ -296,46 +296,44 @@ def test_words_in_colour_stand_out_from_the_card():
 # Warnings ---------------------------------------------------------------------------------------------------------
 
 
-def every_second_unreadable(its_rows):
+def every_second_unreadable(trials):
     return [
         {**row, "status": "unreadable", "correct": None, "confidence": None} if i % 3 else row
-        for i, row in enumerate(its_rows)
+        for i, row in enumerate(trials)
     ]
 
 
-def at_the_table(its_rows):
-    return [{**row, "confidence": row["correct"]} for row in its_rows]
+def at_the_table(trials):
+    return [{**row, "confidence": row["correct"]} for row in trials]
 
 
 WARNED = {
     "Few right or few wrong answers": ("scales", list),
     "Confidence hardly varies": (
         "scales",
-        lambda its_rows: [{**row, "confidence": 0.9} for row in its_rows],
+        lambda trials: [{**row, "confidence": 0.9} for row in trials],
     ),
     "Replies without a readable answer or confidence": ("scales", every_second_unreadable),
     "M-ratio divides by a d′ near 0": (
         "scales",
-        lambda its_rows: [{**row, "correct": float(i % 2)} for i, row in enumerate(its_rows)],
+        lambda trials: [{**row, "correct": float(i % 2)} for i, row in enumerate(trials)],
     ),
     "Confidence equal to the life table": ("lifeeval", at_the_table),
     "Scores use different windows": (
         "lifeeval",
-        lambda its_rows: [
-            {**row, "window": ("half_open", "inclusive")[i % 2]} for i, row in enumerate(its_rows)
-        ],
+        lambda trials: [{**row, "window": ("half_open", "inclusive")[i % 2]} for i, row in enumerate(trials)],
     ),
     "Constant decisions": (
         "riskeval",
-        lambda its_rows: [{**row, "answered": 1.0} for row in its_rows],
+        lambda trials: [{**row, "answered": 1.0} for row in trials],
     ),
     "One half of the questions is missing": (
         "fermieval",
-        lambda its_rows: [row for row in its_rows if row["split"] == "test"],
+        lambda trials: [row for row in trials if row["split"] == "test"],
     ),
     "No baseline 0-100": (
         "scales",
-        lambda its_rows: [row for row in its_rows if row["condition"] != "0-100"],
+        lambda trials: [row for row in trials if row["condition"] != "0-100"],
     ),
 }
 
@@ -354,8 +352,8 @@ def test_what_calls_numbers_into_question_is_said(title, tmp_path):
 def test_replies_that_a_study_leaves_out_are_not_called_unread(tmp_path):
     """FermiEval's rule of the paper leaves out what lies beyond its limit, whatever was read of it."""
     left_out = {"split": "excluded", "status": "out_of_range"}
-    its_rows = [row | left_out if i % 8 < 4 else row for i, row in enumerate(rows("fermieval"))]
-    path = write(tmp_path / "trials.jsonl", its_rows)
+    trials = [row | left_out if i % 8 < 4 else row for i, row in enumerate(rows("fermieval"))]
+    path = write(tmp_path / "trials.jsonl", trials)
     made = undrawn_report(collect(path), settings=Settings(n_resamples=20))
     assert "Replies without a readable answer or confidence" not in made.html
 

@@ -175,8 +175,8 @@ def test_temperatures_are_compared_on_the_question_sets_that_all_were_asked_of(t
     (results,), (task,) = report.results, report.tasks
     assert value(results, "accuracy", "T=1") == value(results, "accuracy", "T=0.5") == pytest.approx(0.75)
     assert value(results, "accuracy", "T=1", "nq_open") == pytest.approx(0.5)
-    told = [line for notice in task.notices for line in notice.where if "averaged without" in line]
-    assert told == ["lab/m, T=1: averaged without nq_open"]
+    lines = [line for notice in task.notices for line in notice.where if "averaged without" in line]
+    assert lines == ["lab/m, T=1: averaged without nq_open"]
 
 
 def test_conditions_that_share_nothing_keep_their_own_sources():

@@ -125,15 +125,15 @@ def test_metrics_are_those_of_the_report(own_trials: Path, reported: pd.DataFram
 def test_a_comparison_of_logs_is_that_of_the_command(own_trials: Path) -> None:
     chosen = ["--model-a", "lab/old", "--model-b", "lab/new", "--resamples", "200", "--json"]
     run = CliRunner().invoke(compare_command, [str(own_trials), str(own_trials), *chosen])
-    told = pd.DataFrame(json.loads(run.stdout)["comparisons"])
+    compared = pd.DataFrame(json.loads(run.stdout)["comparisons"])
     found = compare(own_trials, own_trials, models=("lab/old", "lab/new"), **FEW).to_frame()
-    assert found["measure"].tolist() == told["measure"].tolist()
+    assert found["measure"].tolist() == compared["measure"].tolist()
     for ours, theirs in (
         ("difference", "difference"),
         ("low", "difference_low"),
         ("p_adjusted", "p_adjusted"),
     ):
-        np.testing.assert_allclose(found[ours], told[theirs].astype(float))
+        np.testing.assert_allclose(found[ours], compared[theirs].astype(float))
 
 
 def test_groups_are_summarised_as_if_alone() -> None:

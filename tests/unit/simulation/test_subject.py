@@ -116,7 +116,7 @@ def test_errors_for_unknown_names_list_the_known_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameter", "value", "said"),
+    ("parameter", "value", "message"),
     [
         ("bias", "high", "a number, got 'high'"),
         ("gain", float("nan"), "a number, got nan"),
@@ -132,8 +132,8 @@ def test_errors_for_unknown_names_list_the_known_ones() -> None:
         ("scale_gain", {"0-20": "large"}, "a number for each condition"),
     ],
 )
-def test_a_value_that_is_not_allowed_is_refused(parameter: str, value: object, said: str) -> None:
-    with pytest.raises(ValueError, match=f"{parameter} must .*{said}"):
+def test_a_value_that_is_not_allowed_is_refused(parameter: str, value: object, message: str) -> None:
+    with pytest.raises(ValueError, match=f"{parameter} must .*{message}"):
         make_subject("ideal", **{parameter: value})
 
 

@@ -88,8 +88,8 @@ def test_a_question_under_two_conditions_counts_as_two():
 
 
 def test_estimates_of_the_report_equal_the_metrics_of_the_log(two_models, tmp_path):
-    told = two_models.assign(study="lifeeval", task="lifeeval")
-    told.to_csv(tmp_path / "trials.csv", index=False)
+    labelled = two_models.assign(study="lifeeval", task="lifeeval")
+    labelled.to_csv(tmp_path / "trials.csv", index=False)
     (results,) = undrawn_report(collect(tmp_path), settings=Settings(n_resamples=10)).results
     for model, its in two_models.groupby("model"):
         logged = lifeeval_summary(its.drop(columns="model").to_dict("records"), radii=RADII)
