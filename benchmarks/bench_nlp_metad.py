@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from confidence_tasks.report.compare import compare
+from confidence_tasks.report.contrasts import model_numbers
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.results import model_numbers
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.statistics import bootstrap
 from confidence_tasks.statistics.discrimination import auroc2

@@ -26,8 +26,9 @@ from confidence_tasks.report.checks import (
 from confidence_tasks.report.contrasts import adjusted_for_all, contrasts
 from confidence_tasks.report.estimates import Settings, combined, distributions, interval_of_measure
 from confidence_tasks.report.labels import printable
-from confidence_tasks.report.results import ALL_TRIALS, results_and_lost
+from confidence_tasks.report.results import results_and_lost
 from confidence_tasks.report.task_trials import (
+    ALL_TRIALS,
     Columns,
     Group,
     ModelTrials,

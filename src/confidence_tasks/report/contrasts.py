@@ -23,18 +23,21 @@ from typing import Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 from scipy.sparse import csr_array
 
+from confidence_tasks.catalogue import studies
 from confidence_tasks.report.estimates import (
     CellTable,
     Distribution,
     Distributions,
+    Estimated,
     Settings,
     combined,
     distributions,
+    estimates,
     number_questions,
     tabulate,
     values_of_single_trials,
 )
-from confidence_tasks.report.task_trials import Columns, Group, TrialSubset
+from confidence_tasks.report.task_trials import BY_CONDITION, Columns, Group, TrialSubset, pooled_groups
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import FloatArray, undefined
 from confidence_tasks.statistics.inference.limits import mover
@@ -144,6 +147,37 @@ def adjusted_for_all(p_values: Sequence[float], adjust: Callable[[FloatArray], F
     p = np.array(p_values)
     adjusted = adjust(np.nan_to_num(p, nan=1.0))
     return [float(value) for value in np.where(np.isnan(p), np.nan, adjusted)]
+
+
+# The numbers of one model --------------------------------------------------------------------------------------------
+
+
+Numbers: TypeAlias = tuple[list[Estimated], list[Contrast]]
+"""Estimates and contrasts of one model, without its name: they do not depend on it, so they can be cached."""
+
+
+def model_numbers(study: str, baseline: str, settings: Settings, columns: Columns) -> Numbers:
+    """Compute the estimates of one model, and the contrasts of its conditions with the ``baseline``."""
+    (definition,) = (each for each in studies() if each.name == study)
+    groups = definition.grouping(columns)
+    cells = [cell for group in groups for cell in (*group.cells, *group.apart)]
+    across_conditions = definition.cross_condition_distributions
+    own = across_conditions(columns, cells, settings) if across_conditions else {}
+    own_names = {name for _, name in own}
+    others = [measure for measure in definition.measures if measure.name not in own_names]
+    drawn = {**distributions(columns, cells, others, settings), **own}
+    estimated = estimates(groups, definition.measures, drawn, settings)
+    conditions = [
+        replace(group, cells=(*group.cells, *group.apart), apart=())
+        for group in groups
+        if group.by == BY_CONDITION
+    ]
+    tested = [definition.measures_by_name[name] for name in definition.tested_measures]
+    contrasted = contrasts(columns, conditions, baseline, tested, drawn, settings)
+    for group in pooled_groups(definition, columns):
+        pooled = distributions(columns, group.cells, definition.pooled_measures, settings)
+        estimated += estimates([group], definition.pooled_measures, pooled, settings)
+    return estimated, contrasted
 
 
 # The test of one difference ------------------------------------------------------------------------------------------

@@ -6,38 +6,27 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from confidence_tasks.catalogue import studies
 from confidence_tasks.report.cache import Cache, computed
-from confidence_tasks.report.contrasts import Contrast, adjusted_for_all, contrasts
-from confidence_tasks.report.estimates import Estimated, Settings, distributions, estimates
+from confidence_tasks.report.contrasts import Contrast, Numbers, adjusted_for_all, model_numbers
+from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.labels import why_missing
 from confidence_tasks.report.task_trials import (
-    BY_CONDITION,
-    Columns,
     Group,
     ModelTrials,
     TaskTrials,
     TrialSubset,
     in_order,
+    pooled_groups,
     split_by_source,
 )
 from confidence_tasks.report.trial_files import Skipped
 from confidence_tasks.report.workers import Advance, Job, Lost, Workers
 from confidence_tasks.statistics.inference import bonferroni
-from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure
-
-ALL_TRIALS = "all trials"
-"""Label of the group of all trials of a model, whatever the condition."""
-
-
-Numbers: TypeAlias = tuple[list[Estimated], list[Contrast]]
-"""Estimates and contrasts of one model, without its name: they do not depend on it, so they can be cached."""
 
 WORTH_WORKERS = 300_000
 """Number of models times resamples above which worker processes save more time than their start takes."""
@@ -213,10 +202,8 @@ def results_and_lost(
     for task, numbers in done:
         of_task = TaskResults(task, {}, [], [], settings, related)
         for model, (estimated, contrasted) in zip(task.models, numbers, strict=True):
-            of_task.groups[model.label] = [
-                *task.study.grouping(model.columns),
-                *_pooled_groups(task.study, model.columns),
-            ]
+            groups = (*task.study.grouping(model.columns), *pooled_groups(task.study, model.columns))
+            of_task.groups[model.label] = list(groups)
             of_task.estimates.extend(replace(entry, model=model.label) for entry in estimated)
             of_task.contrasts.extend(replace(contrast, model=model.label) for contrast in contrasted)
         results.append(of_task)
@@ -240,36 +227,6 @@ def corrected_by_study(results: Sequence[TaskResults]) -> Iterator[TaskResults]:
 
 def _family(task: TaskResults, contrast: Contrast) -> tuple[str, str, str]:
     return task.task_trials.study.name, contrast.model, contrast.measure
-
-
-def model_numbers(study: str, baseline: str, settings: Settings, columns: Columns) -> Numbers:
-    """Compute the estimates of one model, and the contrasts of its conditions with the ``baseline``."""
-    (definition,) = (each for each in studies() if each.name == study)
-    groups = definition.grouping(columns)
-    cells = [cell for group in groups for cell in (*group.cells, *group.apart)]
-    across_conditions = definition.cross_condition_distributions
-    own = across_conditions(columns, cells, settings) if across_conditions else {}
-    own_names = {name for _, name in own}
-    others = [measure for measure in definition.measures if measure.name not in own_names]
-    drawn = {**distributions(columns, cells, others, settings), **own}
-    estimated = estimates(groups, definition.measures, drawn, settings)
-    conditions = [
-        replace(group, cells=(*group.cells, *group.apart), apart=())
-        for group in groups
-        if group.by == BY_CONDITION
-    ]
-    tested = [definition.measures_by_name[name] for name in definition.tested_measures]
-    contrasted = contrasts(columns, conditions, baseline, tested, drawn, settings)
-    for group in _pooled_groups(definition, columns):
-        pooled = distributions(columns, group.cells, definition.pooled_measures, settings)
-        estimated += estimates([group], definition.pooled_measures, pooled, settings)
-    return estimated, contrasted
-
-
-def _pooled_groups(study: Study, columns: Columns) -> list[Group]:
-    """Return the group of all trials, if the study has pooled measures."""
-    chosen = np.ones(len(columns["question_id"]), dtype=bool)
-    return [Group(ALL_TRIALS, ALL_TRIALS, split_by_source(columns, chosen))] if study.pooled_measures else []
 
 
 # As tables ----------------------------------------------------------------------------------------------------------

@@ -25,6 +25,8 @@ from confidence_tasks.study.definition import Design, Study
 Columns: TypeAlias = Mapping[str, NDArray[Any]]
 
 BY_CONDITION = "condition"
+ALL_TRIALS = "all trials"
+"""Grouping, and label of its only group: all trials of a model, whatever the condition."""
 
 ModelGroups: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 """Pairs of the name of a group and the names of its models."""
@@ -268,6 +270,12 @@ def by_condition(columns: Columns) -> list[Group]:
         )
         for label, of_label in cells.items()
     ]
+
+
+def pooled_groups(study: Study, columns: Columns) -> list[Group]:
+    """Return the group of all trials, if the study has pooled measures."""
+    chosen = np.ones(len(columns["question_id"]), dtype=bool)
+    return [Group(ALL_TRIALS, ALL_TRIALS, split_by_source(columns, chosen))] if study.pooled_measures else []
 
 
 def _shared_sources(by_condition: Mapping[str, set[str]]) -> dict[str, set[str]]:

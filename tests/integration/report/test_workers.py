@@ -136,7 +136,7 @@ class KillsBold:
     """Computes the numbers of a model, but dies of RiskEval's bold one; other processes import it by name."""
 
     def __call__(self, study, baseline, settings, columns):
-        from confidence_tasks.report.results import model_numbers
+        from confidence_tasks.report.contrasts import model_numbers
 
         if study == "riskeval" and columns["confidence"].mean() > 0.82:
             os.kill(os.getpid(), signal.SIGKILL)

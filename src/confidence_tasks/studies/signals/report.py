@@ -19,8 +19,8 @@ from confidence_tasks.report.figures.general import (
     model_keys,
 )
 from confidence_tasks.report.labels import printable
-from confidence_tasks.report.results import ALL_TRIALS, TaskResults
-from confidence_tasks.report.task_trials import ModelTrials
+from confidence_tasks.report.results import TaskResults
+from confidence_tasks.report.task_trials import ALL_TRIALS, ModelTrials
 from confidence_tasks.studies.signals.trials import POOLED, signal_table
 
 if TYPE_CHECKING:
