@@ -22,7 +22,7 @@ from confidence_tasks.report.checks import Notice, Severity, in_order_of_severit
 from confidence_tasks.report.collection import Collection
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, Overview, overviews, variants_table
-from confidence_tasks.report.figures import Colour, Figure, figure_svg
+from confidence_tasks.report.figures import SHARED, Colour, Figure, figure_svg, share_parts
 from confidence_tasks.report.figures.general import ModelStyles, model_styles
 from confidence_tasks.report.labels import (
     LATEX,
@@ -223,6 +223,7 @@ def page(
         models=list(styles),
         model_styles=styles,
         model_numbers={model: number for number, model in enumerate(styles)},
+        shared=Markup(SHARED),  # noqa: S704 - a constant
         files=collection.files,
         skipped=collection.skipped,
         statuses=STATUSES,
@@ -236,7 +237,7 @@ def page(
         version=version("confidence-tasks"),
     )
     # HTML implies these end tags; a page has tens of thousands of them.
-    return re.sub("</t[dhr]>", "", html)
+    return re.sub("</t[dhr]>", "", share_parts(html))
 
 
 def merged_notices(tasks: Sequence[TaskView]) -> list[Notice]:

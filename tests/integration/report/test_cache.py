@@ -298,7 +298,7 @@ def test_a_panel_of_one_more_model_is_drawn_and_the_others_are_not(folder, tmp_p
     drawn = []
     monkeypatch.setattr(
         "confidence_tasks.report.page.tasks.panel_svg",
-        lambda *panel: drawn.append(panel[2]) or panel_svg(*panel),
+        lambda *panel: drawn.append(panel[-1]) or panel_svg(*panel),
     )
     own = [{**row, "model": "lab/third"} for row in rows("scales", next(iter(SUBJECTS)))]
     write(tmp_path / "third.jsonl", own)

@@ -1,4 +1,4 @@
-"""The drawings of the page, and its size: fewer panels where there are many."""
+"""The page stays small: shared parts, and fewer panels where there are many."""
 
 import re
 from xml.etree import ElementTree
@@ -11,7 +11,7 @@ from tests.unit.report.runs import SCALES, STUDIES, SUBJECTS, TASKS, replies, ro
 
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.figures import Colour, Figure, Panel, panel_svg, tips
+from confidence_tasks.report.figures import SHARED, Colour, Figure, Panel, panel_svg, share_parts, tips
 from confidence_tasks.report.page.tasks import PANELS_SHOWN, figure_views
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.scales.replies import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
@@ -34,13 +34,28 @@ def test_a_long_title_stays_within_its_panel_and_is_told_in_full():
     assert ">short<" in panel_svg(Panel("short", stairs), (2.5, 2.0))
 
 
-def test_ids_differ_between_drawings_of_different_names():
-    drawings = [panel_svg(Panel("", stairs), (2.0, 1.6), name=name) for name in ("first", "second")]
-    ids = [set(re.findall(r'id="([^"]*)"', drawing)) for drawing in drawings]
-    assert all(ids)
-    assert not ids[0] & ids[1]
-    for drawing, own in zip(drawings, ids, strict=True):
-        assert set(re.findall(r'(?:href="#|url\(#)([^")]*)', drawing)) <= own
+def test_parts_that_drawings_share_are_on_the_page_once():
+    drawings = [panel_svg(Panel("", stairs), (2.0, 1.6)) for _ in range(3)]
+    page = share_parts(f"<style></style><svg>{SHARED}</svg>" + "".join(drawings))
+    ids = re.findall(r'id="([^"]*)"', page)
+    assert len(ids) == len(set(ids))
+    used = re.findall(r'(?:href="#|url\(#)([^")]*)', page)
+    assert set(used) <= set(ids)
+    alone = share_parts(f"<style></style><svg>{SHARED}</svg>{drawings[0]}")
+    assert len(ids) == len(re.findall(r'id="([^"]*)"', alone))
+
+
+def test_panels_with_the_same_axes_have_them_once():
+    drawings = [panel_svg(Panel(name, stairs), (2.0, 1.6), name) for name in ("first", "second", "third")]
+    page = share_parts(f"<style></style><svg>{SHARED}</svg>" + "".join(drawings))
+    labels = re.findall(r"<text[^>]*>([^<]*)</text>", drawings[0])
+    assert len(labels) > 6
+    assert labels.count("first") == page.count(">first<") == 1
+    assert all(page.count(f">{label}<") == labels.count(label) for label in labels)
+    for drawing in re.findall(r"<svg role.*?</svg>", page):
+        assert [use.get("href") for use in ElementTree.fromstring(drawing).iter("use")][:2] == [
+            use[1] for use in re.finditer(r'<use href="([^"]*)"/>', page)
+        ][:2]
 
 
 def test_each_marker_has_its_own_text_and_none_is_lost():
@@ -76,7 +91,7 @@ def test_of_very_many_panels_a_page_shows_some_of_each_row_and_says_so():
 
 
 @pytest.mark.slow
-def test_twenty_models_on_all_thirteen_scales_fit_in_five_megabytes(tmp_path):
+def test_twenty_models_on_all_thirteen_scales_fit_in_two_and_a_half_megabytes(tmp_path):
     designs = {"granularity": GRANULARITY, "boundary": BOUNDARY, "nonstandard": NONSTANDARD}
     for name, design in designs.items():
         for k, subject in enumerate(SUBJECTS.values()):
@@ -91,13 +106,13 @@ def test_twenty_models_on_all_thirteen_scales_fit_in_five_megabytes(tmp_path):
     made = report_of(collect(tmp_path), settings=Settings(n_resamples=20))
     assert [len(results.models) for results in made.results] == [20, 20, 20]
     assert len({label for results in made.results for label in results.conditions}) == 13
-    assert len(made.html.encode()) < 5_000_000
+    assert len(made.html.encode()) < 2_500_000
     assert "`--figures`" not in made.html
     assert "<code>--figures</code> writes all of them" in made.html
 
 
 @pytest.mark.slow
-def test_thirty_models_in_four_studies_fit_in_five_megabytes(tmp_path):
+def test_thirty_models_in_four_studies_fit_in_three_megabytes(tmp_path):
     for i in range(30):
         subject = Subject(meta_d_prime=0.5 + 0.05 * i, bias=(i % 7) / 5 - 0.4, risk_sensitivity=1.0)
         for study, trials in STUDIES.items():
@@ -106,7 +121,7 @@ def test_thirty_models_in_four_studies_fit_in_five_megabytes(tmp_path):
             write(tmp_path / f"{study}-{i}.jsonl", labelled_rows)
     made = report_of(collect(tmp_path), settings=Settings(n_resamples=20))
     assert all(len(results.models) == 30 for results in made.results)
-    assert len(made.html.encode()) < 5_000_000
+    assert len(made.html.encode()) < 3_000_000
     glance = made.html.split('id="glance"')[1].split("</section>")[0]
     assert all(f"model-{i:02d}" in glance for i in range(30))
     assert "more are in contrasts.csv, which <code>--tables</code> writes" in made.html
@@ -114,12 +129,12 @@ def test_thirty_models_in_four_studies_fit_in_five_megabytes(tmp_path):
 
 
 @pytest.mark.slow
-def test_ten_models_in_every_study_fit_in_five_megabytes(tmp_path):
+def test_ten_models_in_every_study_fit_in_three_megabytes(tmp_path):
     for i in range(10):
         for study in STUDIES:
             write(
                 tmp_path / f"{study}-{i}.jsonl", [{**row, "model": f"lab/model-{i}"} for row in rows(study)]
             )
     made = report_of(collect(tmp_path), settings=Settings(n_resamples=20))
-    assert len(made.html.encode()) < 5_000_000
+    assert len(made.html.encode()) < 3_000_000
     assert all(len(results.models) == 10 for results in made.results)

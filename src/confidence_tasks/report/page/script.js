@@ -92,9 +92,20 @@
       text.textContent = part.textContent.trim();
       return `<text x="${(x + mark).toFixed(1)}" y="${(y + 0.7 * height).toFixed(1)}" font-size="13" fill="var(--ink)">${text.innerHTML}</text>`;
     });
-    const text = drawn.join("") + words.join("");
+    let text = drawn.join("") + words.join(""), parts = "";
+    const taken = new Set();
+    for (let found = true; found;) {
+      found = false;
+      for (const [, id] of (text + parts).matchAll(/(?:href="#|url\(#)([\w-]+)/g)) {
+        if (taken.has(id)) continue;
+        taken.add(id);
+        const part = document.getElementById(id);
+        if (part && !figure.contains(part)) { parts += part.outerHTML; found = true; }
+      }
+    }
+    const rules = [...document.styleSheets[0].cssRules].filter((rule) => /^\.s\d+$/.test(rule.selectorText ?? "") && (text + parts).includes(`"${rule.selectorText.slice(1)}"`));
     const { width, height } = frame;
-    return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width.toFixed(0)} ${height.toFixed(0)}" width="${width.toFixed(0)}" height="${height.toFixed(0)}" font-family="sans-serif"><defs>${document.querySelector(".parts").innerHTML}</defs><rect width="100%" height="100%" fill="var(--card)"/>${text}</svg>`
+    return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width.toFixed(0)} ${height.toFixed(0)}" width="${width.toFixed(0)}" height="${height.toFixed(0)}" font-family="sans-serif"><style>${rules.map((rule) => rule.cssText).join("")}</style><rect width="100%" height="100%" fill="var(--card)"/><defs>${parts}</defs>${text}</svg>`
       .replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
   };
   const copied = async (text) => {

@@ -269,7 +269,7 @@ def figure_views(
     """Draw the panels of figures for the page; of a figure with many panels, some of each row."""
     shown = [_rows_shown(figure) for figure in figures]
     jobs: list[Job] = [
-        (label, (panel, figure.size, label, f"{figure.name}, {label}"))
+        (label, (panel, figure.size, label))
         for figure, rows in zip(figures, shown, strict=True)
         for heading, panels in rows
         for panel in panels
