@@ -493,6 +493,13 @@ def test_the_combination_knows_at_least_what_the_best_signal_knows(trials):
     assert value["auroc_combined"] > 0.8
 
 
+def test_the_last_of_repeated_trials_counts(trials):
+    once = signal_table(columns(trials))
+    twice = signal_table(columns([{**row, "value": 0.5, "confidence": 0.5} for row in trials] + trials))
+    assert twice.regressors.equals(once.regressors)
+    assert (twice.trial == once.trial + len(trials)).all()
+
+
 def test_weights_count_answers_as_copies_of_them(trials):
     table = columns(trials)
     weights = np.tile(1.0 + np.arange(300) % 2, (2, 1)).repeat(len(SIGNALS), axis=1)

@@ -463,7 +463,10 @@ class SignalTable(NamedTuple):
 
 
 def signal_table(trials: Columns) -> SignalTable:
-    """Return the table of signals; a question asked in several epochs has several answers."""
+    """Return the table of signals; a question asked in several epochs has several answers.
+
+    If a signal of an answer is there twice, the last one counts.
+    """
     import pandas as pd
 
     answer = ["question_id", "epoch"]
@@ -472,6 +475,7 @@ def signal_table(trials: Columns) -> SignalTable:
     # A file of trials may have other conditions.
     frame = frame[frame["condition"].isin(SIGNALS) & frame["correct"].notna()]
     answers = frame.groupby(answer, sort=False)[["trial", "correct"]].last()
+    frame = frame.drop_duplicates([*answer, "condition"], keep="last")
     signals = frame.pivot(index=answer, columns="condition", values="regressor")
     signals = signals.reindex(index=answers.index, columns=list(SIGNALS)).dropna(axis=1, how="all")
     return SignalTable(
