@@ -207,7 +207,8 @@ def test_words_in_figures_are_at_least_11_pixels_high(browser, page_file):
 def test_the_first_screen_shows_models_by_tasks_and_significant_differences(browser, page_file):
     page, _, _ = opened(browser, page_file, viewport={"width": 1280, "height": 900})
     assert page.locator("#glance tbody tr").count() == 4
-    assert page.locator("#glance").get_by_text("Significant differences").bounding_box()["y"] < 900
+    heading = page.locator("#glance").get_by_role("heading", name="Significant differences")
+    assert heading.bounding_box()["y"] < 900
     box = page.locator("#glance table").bounding_box()
     assert box["y"] < 300
     assert box["x"] + box["width"] <= 1280
