@@ -122,6 +122,14 @@ def test_a_study_that_cannot_be_loaded_is_left_out_with_a_warning(
             {"viewer_columns": ("confidence_rw",)},
             "viewer_columns names an unknown column, 'confidence_rw'; did you mean 'confidence_raw'",
         ),
+        (
+            {"subset_parameters": frozenset({"samplse"})},
+            "subset_parameters names an unknown parameter, 'samplse'",
+        ),
+        (
+            {"protocol_values": frozenset({("sead", "1")})},
+            "protocol_values names an unknown parameter, 'sead'; did you mean 'seed'",
+        ),
         ({"stages": ()}, "it needs stages$"),
         ({"trial": dict}, "its trial lacks condition, .*; derive it from Trial"),
     ],

@@ -435,6 +435,8 @@ class Study:
             for name in (domain.not_above, domain.binary_where)
             if name
         ]
+        parameters = {each.name for task in self.designs for each in self.task_parameters(task)}
+        subset = self.subset_parameters - {"source", "sources"}  # the default, whichever a study has
         for attribute, names, known, kind in (
             ("headline_measures", self.headline_measures, measures, "measure"),
             ("tested_measures", self.tested_measures, measures, "measure"),
@@ -446,6 +448,8 @@ class Study:
             ),
             ("domains", [*self.domains, *in_domains], self.column_types, "column"),
             ("viewer_columns", self.viewer_columns, self.column_types, "column"),
+            ("subset_parameters", subset, parameters, "parameter"),
+            ("protocol_values", [name for name, _ in self.protocol_values], parameters, "parameter"),
             *(
                 (f"measure {measure.name}", columns, self.column_types, "column")
                 for measure in self.measures + self.pooled_measures

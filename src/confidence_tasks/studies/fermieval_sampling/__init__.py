@@ -76,7 +76,7 @@ STUDY = Study(
     figures=(_tunnel.tunnel_over_samples,),
     tables=(_report.method_scores, _report.method_coverage, _tunnel.self_consistency),
     checks=(_checks.READING, _report.no_temperature),
-    subset_parameters=SUBSET_PARAMETERS | {"temperatures", "asks", "samples"},
+    subset_parameters=SUBSET_PARAMETERS | {"temperatures", "samples"},
     simulate_reply=_subject.respond_sample,
     power=None,
 )
