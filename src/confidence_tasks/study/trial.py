@@ -149,7 +149,7 @@ def at_efforts(items: Sequence[Item], efforts: Sequence[str]) -> list[Item]:
 def require_keys(questions: Sequence[Question], source: str) -> Sequence[Question]:
     """Return the questions. Raise ValueError if no question has a key."""
     if all(question.gold is None for question in questions):
-        raise ValueError(f"the questions of {source} have no key: no reply to them can be right or wrong")
+        raise ValueError(f"the questions of {source} have no key to grade by: choose a source with keys")
     return questions
 
 

@@ -91,7 +91,7 @@ def test_a_value_of_another_type_is_refused(given: dict[str, object], message: s
         (
             "riskeval",
             {"source": "lifeeval"},
-            "the questions of lifeeval have no key: no reply to them can be right or wrong",
+            "the questions of lifeeval have no key to grade by: choose a source with keys",
         ),
         ("lifeeval", {"radii": 5.9}, "radii=5.9 must be a text or a whole number or a list"),
         ("lifeeval", {"radii": [5.9]}, "radii='5.9' is not one of 1, 5, 10, 20"),
@@ -107,7 +107,7 @@ def test_a_value_of_another_type_is_refused(given: dict[str, object], message: s
         (
             "scale_granularity",
             {"sources": "arithmetic,lifeeval", "n": 2},
-            "the questions of lifeeval have no key: no reply to them can be right or wrong",
+            "the questions of lifeeval have no key to grade by: choose a source with keys",
         ),
         ("nlp_metad", {"k": 1}, "k=1 must be 2 or more"),
         ("fermieval_sampling", {"samples": 1}, "samples=1 must be 2 or more"),

@@ -94,7 +94,8 @@ def histogram(
     for height, value in zip(top * (1.12 + 0.15 * np.arange(len(labelled))), labelled, strict=True):
         axes.vlines(value, 0, height, color=Colour.MUTED, linewidth=0.7, linestyle=(0, (2, 2)), zorder=1)
         axes.text(value, height, f"{value:g} ", ha="right", va="center", fontsize=7, color=Colour.INK)
-    axes.set(xlim=(lower - margin, upper + margin), ylim=(0, top * 1.5), xlabel="stated", ylabel="share")
+    axes.set(xlim=(lower - margin, upper + margin), ylim=(0, top * 1.5))
+    axes.set(xlabel="stated confidence", ylabel="proportion")
     axes.set_xticks([lower, upper] if (lower + upper) % 2 else [lower, (lower + upper) / 2, upper])
     axes.yaxis.set_major_locator(MaxNLocator(3))
 

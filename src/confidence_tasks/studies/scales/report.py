@@ -124,7 +124,7 @@ def discretisation_profile(results: TaskResults, styles: ModelStyles) -> Iterato
             interval_line(results, model.label, [BASELINE.label], name, *styles[model.label])
             for model in results.models
         ]
-        unit, span = "share" if maximum == 1.0 else "values", (0.0, maximum)
+        unit, span = "proportion" if maximum == 1.0 else "values", (0.0, maximum)
         yield panel(measure_label(name), panels.intervals, labels=[""], lines=lines, y=unit, span=span)
 
 
