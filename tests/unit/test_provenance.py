@@ -33,4 +33,4 @@ def test_a_changed_system_message_changes_the_digest() -> None:
 
 def test_the_pinned_commit_of_every_downloaded_source_is_named() -> None:
     for name, source in SOURCES.items():
-        assert len(source.commit) == (40 if isinstance(source, HubSource) or name == "fermi" else 0)
+        assert len(source.revision) == (40 if isinstance(source, HubSource) or name == "fermi" else 0)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
-from confidence_tasks.statistics.core import Reason
 from confidence_tasks.study.trial import Status
 
 if TYPE_CHECKING:
@@ -186,7 +185,7 @@ def why_missing(interval: Interval) -> str:
     'no interval: too few trials'
     """
     if math.isnan(interval.estimate):
-        return f"no value: {interval.estimate.reason or Reason.NOT_IDENTIFIED}"
+        return f"no value: {interval.estimate.reason or 'not identified by the data'}"
     reason = interval.low.reason if math.isnan(interval.low) else None
     return f"no interval: {reason}" if reason else ""
 
