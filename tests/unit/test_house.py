@@ -15,7 +15,7 @@ SOURCE = sorted((ROOT / "src").rglob("*.py"))
 LINES_OF_A_FILE = 640
 LINES_OF_A_FUNCTION = 90
 """Without its docstring."""
-LINES_OF_CODE = 28_120
+LINES_OF_CODE = 28_118
 """Of the package, without blank lines, comments and docstrings: a limit must not cost a docstring that helps."""
 
 CALLED_BY_OTHERS = [

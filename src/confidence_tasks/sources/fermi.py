@@ -153,9 +153,8 @@ def read_archive(folder: Path) -> Archive:
     refer to another question are excluded.
     """
     excluded: Counter[str] = Counter()
-    groups: dict[
-        tuple[str, ...], list[Question]
-    ] = {}  # by their words: case, quotes and punctuation are ignored
+    # By their words: case, quotes and punctuation are ignored.
+    groups: dict[tuple[str, ...], list[Question]] = {}
     for question in _corrected_questions(folder):
         reason = next((reason for reason, applies in _EXCLUSIONS.items() if applies(question)), None)
         if reason is None:
