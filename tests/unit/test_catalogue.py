@@ -63,7 +63,14 @@ def install(packages: Path, name: str, code: str) -> None:
 def test_every_folder_of_studies_is_a_study() -> None:
     own = {path.parent.name for path in Path(catalogue.__file__).parent.glob("studies/*/__init__.py")}
     assert {package.rpartition(".")[2] for package in catalogue.own_packages()} == own
-    assert len(catalogue.studies()) == len(own)
+    inside = [study for study in catalogue.studies() if study.module.startswith(catalogue.ENTRY_POINTS)]
+    assert len(inside) == len(own)
+
+
+def test_the_folders_are_told_from_installed_packages(packages: Path) -> None:
+    install(packages, "elsewhere", STUDY.format(name="elsewhere"))
+    assert "elsewhere" in [study.name for study in catalogue.studies()]
+    test_every_folder_of_studies_is_a_study()
 
 
 def test_a_study_of_another_package_is_found(packages: Path) -> None:

@@ -19,7 +19,12 @@ from confidence_tasks.report.estimates import Settings
 from confidence_tasks.study.definition import Study
 
 FEW = Settings(n_resamples=3)
-BY_NAME = {study.name: study for study in studies()}
+BY_NAME = {
+    study.name: study
+    for study in studies()
+    if any((EXAMPLES / f"{task}.eval").is_file() for task in study.designs)
+}
+"""Studies with an example log, which a new study has not."""
 
 
 @cache

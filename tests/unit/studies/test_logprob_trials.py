@@ -1,7 +1,6 @@
-"""The log-probability study: matching with aliases, trials, measures against statistics, and token texts."""
+"""The log-probability study: trials, measures against statistics, and token texts."""
 
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -10,8 +9,6 @@ from tests.trials import logprob_trial
 
 from confidence_tasks import statistics
 from confidence_tasks.harness.inspect.model_calls import reply_tokens
-from confidence_tasks.reading.grading import LONGEST, match_answer, normalise_text, wordings
-from confidence_tasks.sources import load
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES, LogprobTrial, logprob_measures
 from confidence_tasks.study.measures import columns, summarise
 from confidence_tasks.study.trial import Question
@@ -19,79 +16,6 @@ from confidence_tasks.study.trial import Question
 WROTE = Question(
     "q-1", "demo", "Who wrote Emma?", "text", "Jane Austen", aliases=("Austen, Jane", "J. Austen")
 )
-SUM = Question("q-2", "demo", "What is 1000 + 234?", "number", "1234")
-
-
-@pytest.mark.parametrize(
-    ("answer", "match"),
-    [
-        ("Jane Austen", "exact"),
-        ("the JANE austen!", "exact"),
-        ("Austen Jane", "exact"),
-        ("Jane Austin", "fuzzy"),
-        ("Jan Austen", "fuzzy"),
-        ("Jane Eyre", "none"),
-        ("Emma", "none"),
-        ("Jane Austen, the English novelist", "none"),
-        ("It's Jane Austen", "exact"),
-        ("It's Jane Austin", "none"),
-        ("It's not Jane Austen", "none"),
-        ("1. Jane Austen", "exact"),
-        ("2) It's Jane Eyre", "none"),
-        ("", "none"),
-    ],
-)
-def test_answers_are_compared_with_the_key_and_its_aliases(answer, match):
-    assert match_answer(answer, WROTE) == match
-
-
-def test_an_article_alone_is_no_pictogram():
-    assert match_answer("The", Question("q-3", "demo", "?", "text", "Horse", aliases=("🐎",))) == "none"
-    assert match_answer("the the", Question("q-3", "demo", "?", "text", "The The")) == "exact"
-
-
-@pytest.mark.parametrize(
-    ("answer", "key", "match"),
-    [
-        ("1. 1969", "1969", "exact"),
-        ("3. 5", "5", "none"),
-        ("It's not Constantinople", "Constantinople", "none"),
-    ],
-)
-def test_words_that_are_part_of_the_answer(answer, key, match):
-    assert match_answer(answer, Question("q-3", "demo", "?", "text", key)) == match
-
-
-def test_no_title_becomes_the_answer_to_another_question(mirror):
-    keys = [{*filter(None, (asked.gold, *asked.aliases))} for asked in load("trivia_qa", mirror=mirror)]
-    normalised = [set(map(normalise_text, of_question)) for of_question in keys]
-    n_questions = Counter(key for of_question in normalised for key in of_question)
-    parts = [
-        (key, part, of_question)
-        for unnormalised, of_question in zip(keys, normalised, strict=True)
-        for key in unnormalised
-        for part in wordings(key)[1:]
-    ]
-    assert parts
-    assert not [(key, part) for key, part, of_question in parts if n_questions[part] > (part in of_question)]
-
-
-def test_similarity_is_difflibs_ratio_from_085_on():
-    """17 of 20 characters in common are enough, 16 are not."""
-    key = Question("q-3", "demo", "?", "text", "abcdefghijklmnopqrst")
-    assert match_answer("abcdefghijklmnopq012", key) == "fuzzy"
-    assert match_answer("abcdefghijklmnop0123", key) == "none"
-
-
-@pytest.mark.parametrize(("answer", "match"), [("1234.0", "exact"), ("1235", "none"), ("12340", "none")])
-def test_numbers_are_never_similar(answer, match):
-    assert match_answer(answer, SUM) == match
-
-
-def test_long_texts_are_no_spelling_of_a_short_answer():
-    text = "a" * (LONGEST + 1)
-    assert match_answer(text + "b", Question("q-4", "demo", "?", "text", text)) == "none"
-    assert match_answer(text, Question("q-4", "demo", "?", "text", text)) == "exact"
 
 
 def trial(reply, mean_logprob=-0.5, **options):
