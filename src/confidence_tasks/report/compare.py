@@ -37,7 +37,7 @@ from confidence_tasks.report.task_trials import (
     in_order,
     split_by_source,
 )
-from confidence_tasks.report.trial_files import PROMPT
+from confidence_tasks.report.trial_files import PROMPT, setting_names, short_value
 from confidence_tasks.report.workers import Lost, Workers
 from confidence_tasks.statistics import Interval, holm
 from confidence_tasks.study.definition import Study
@@ -386,7 +386,9 @@ def _asked_otherwise(first: ModelTrials, second: ModelTrials) -> Iterator[Notice
         *((key, *(setup.get(key, "not set") for setup in setups)) for key in sorted(set().union(*setups))),
         *((key, origins[0][key], origins[1][key]) for key in sorted(origins[0].keys() & origins[1].keys())),
     ]
-    where = [f"{key}: A {a}, B {b}" for key, a, b in settings if a != b]
+    differing_settings = [each for each in settings if each[1] != each[2]]
+    names = setting_names(key for key, _, _ in differing_settings)
+    where = [f"{names[key]}: A {short_value(a)}, B {short_value(b)}" for key, a, b in differing_settings]
     prompts = [
         dict(zip(asked(model.columns), model.columns[PROMPT].tolist(), strict=True))
         for model in (first, second)

@@ -397,42 +397,40 @@ def _setup(header: EvalLog, study: Study, effort: str | None) -> dict[str, str]:
     spec = header.eval
     # Logs hold the arguments that the user gave; older logs hold the defaults, too.
     parameters = {**((spec.metadata or {}).get("parameters") or {}), **spec.task_args}
-    return setup_of(
-        {
-            # The settings of the task override those of the model, as in the run.
-            **spec.model_generate_config.model_dump(exclude_none=True),
-            **header.plan.config.model_dump(exclude_none=True),
-            **effort_settings(effort),
-            **({"base_url": spec.model_base_url} if spec.model_base_url else {}),
-            **spec.model_args,
-            **study.protocol_parameters(parameters),
-            **_solver(spec),
-            **_roles(spec),
-        }
-    )
+    # The settings of the task override those of the model, as in the run.
+    generation = {
+        **spec.model_generate_config.model_dump(exclude_none=True),
+        **header.plan.config.model_dump(exclude_none=True),
+        **effort_settings(effort),
+    }
+    return {
+        **setup_of("task", study.protocol_parameters(parameters)),
+        **setup_of("generation", generation),
+        **setup_of("model", _with_address(spec.model_args, spec.model_base_url)),
+        **_solver(spec),
+        **_roles(spec),
+    }
 
 
-def _solver(spec: EvalSpec) -> dict[str, Any]:
+def _with_address(arguments: Mapping[str, Any], address: str | None) -> dict[str, Any]:
+    return {**({"base_url": address} if address else {}), **arguments}
+
+
+def _solver(spec: EvalSpec) -> dict[str, str]:
     """Return the solver that replaced the task's own, with its arguments."""
     if spec.solver is None:
         return {}
-    return {
-        "solver": spec.solver,
-        **{f"solver.{key}": value for key, value in (spec.solver_args or {}).items()},
-    }
+    return {"harness.solver": spec.solver, **setup_of("solver", spec.solver_args or {})}
 
 
-def _roles(spec: EvalSpec) -> dict[str, Any]:
+def _roles(spec: EvalSpec) -> dict[str, str]:
     """Return the models that parse and judge the replies, with their settings."""
-    return {
-        role: ", ".join(map(_model_with_settings, configs if isinstance(configs, list) else [configs]))
-        for role, configs in (spec.model_roles or {}).items()
-    }
-
-
-def _model_with_settings(config: ModelConfig) -> str:
-    """Return the name of a model, followed by its settings in brackets if it has any."""
-    address = {"base_url": config.base_url} if config.base_url else {}
-    settings = setup_of({**config.config.model_dump(exclude_none=True), **address, **config.args})
-    text = ", ".join(f"{key}={value}" for key, value in settings.items())
-    return f"{config.model} ({text})" if text else config.model
+    settings: dict[str, str] = {}
+    for role, configs in (spec.model_roles or {}).items():
+        models: list[ModelConfig] = configs if isinstance(configs, list) else [configs]
+        settings[f"role.{role}"] = ", ".join(config.model for config in models)
+        for number, config in enumerate(models, 1):
+            name = f"role.{role}.{number}" if len(models) > 1 else f"role.{role}"
+            settings |= setup_of(f"{name}.generation", config.config.model_dump(exclude_none=True))
+            settings |= setup_of(f"{name}.model", _with_address(config.args, config.base_url))
+    return settings

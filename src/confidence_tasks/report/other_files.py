@@ -21,6 +21,7 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.lm_eval.groups import REVISIONS, TRIAL
 from confidence_tasks.report.trial_files import (
     EXTRA_COLUMNS,
+    ORIGINS,
     NotTrialsError,
     TrialFile,
     decoded,
@@ -29,6 +30,7 @@ from confidence_tasks.report.trial_files import (
     setup_of,
     trial_columns,
     without_garbage_collection,
+    without_secrets,
 )
 from confidence_tasks.study.definition import Study, short_repr
 from confidence_tasks.study.trial import Trial
@@ -172,37 +174,46 @@ def _model(run: Mapping[str, Any]) -> str:
     """Return the name of the model; from its arguments, if none of them is the ``model_name`` of lm-eval."""
     arguments = _arguments(run.get("config", {}).get("model_args"))
     name = str(run.get("model_name", ""))
-    if name in arguments.values() or not run:
+    if name in map(str, arguments.values()) or not run:
         return name
-    settings = ",".join(f"{key}={value}" for key, value in setup_of(arguments).items())
+    settings = ",".join(f"{key}={value}" for key, value in without_secrets(arguments).items())
     return f"{run['config']['model']}({settings})"
 
 
-def _arguments(arguments: Any) -> dict[str, str]:
+def _arguments(arguments: Any) -> dict[str, Any]:
     """Return arguments by name, from a mapping or from text ``name=value,...``."""
     if isinstance(arguments, str):
         arguments = dict(part.partition("=")[::2] for part in arguments.split(",") if part)
-    return {str(key): str(value) for key, value in (arguments or {}).items()}
+    return {str(key): value for key, value in (arguments or {}).items()}
 
 
 def _setup(run: Mapping[str, Any], task: str, study: Study) -> dict[str, str]:
     """Return the parameters by which two runs of a model may differ."""
-    parameters = study.protocol_parameters(run.get("configs", {}).get(task, {}).get("metadata") or {})
+    config = run.get("config", {})
+    model = _arguments(config.get("model_args"))
+    metadata = run.get("configs", {}).get(task, {}).get("metadata") or {}
+    declared = {each.name for design in study.designs for each in study.task_parameters(design)}
+    parameters = {
+        key: value
+        for key, value in study.protocol_parameters(metadata).items()
+        # lm-eval adds the model's arguments to the metadata of tasks.
+        if key not in _TASK_METADATA and (key not in model or key in declared)
+    }
     fewshot = run.get("n-shot", {}).get(task, 0)
     digests = {name: run.get(f"{name}_sha") for name in ("chat_template", "system_instruction")}
-    config = run.get("config", {})
-    return setup_of(
-        {
-            **{name: str(digest)[:8] for name, digest in digests.items() if digest},
-            **{name: str(config[name])[:8] for name in _RUN_KEYS if config.get(name) not in (None, "")},
-            **({"backend": config["model"]} if config.get("model") else {}),
-            **({"fewshot_as_multiturn": run.get("fewshot_as_multiturn")} if fewshot else {}),
-            **_arguments(config.get("gen_kwargs")),
-            **_arguments(config.get("model_args")),
-            **{key: value for key, value in parameters.items() if key not in _TASK_METADATA},
-            "fewshot": fewshot,
-        }
-    )
+    harness = {
+        **{name: str(digest)[:8] for name, digest in digests.items() if digest},
+        **{name: str(config[name])[:8] for name in _RUN_KEYS if config.get(name) not in (None, "")},
+        **({"backend": config["model"]} if config.get("model") else {}),
+        **({"fewshot_as_multiturn": run.get("fewshot_as_multiturn")} if fewshot else {}),
+        "fewshot": fewshot,
+    }
+    return {
+        **setup_of("task", parameters),
+        **setup_of("generation", _arguments(config.get("gen_kwargs"))),
+        **setup_of("model", model),
+        **setup_of("harness", harness),
+    }
 
 
 def _provenance(run: Mapping[str, Any], task: str) -> dict[str, str]:
@@ -213,7 +224,7 @@ def _provenance(run: Mapping[str, Any], task: str) -> dict[str, str]:
     """
     config = run.get("configs", {}).get(task, {})
     version = run.get("versions", {}).get(task)
-    generation = setup_of(config.get("generation_kwargs") or {})
+    generation = without_secrets(config.get("generation_kwargs") or {})
     run_arguments = _arguments(run.get("config", {}).get("gen_kwargs"))
     revisions = (config.get("metadata") or {}).get(REVISIONS) or {}
     return {
@@ -277,11 +288,17 @@ _KEYS = ("study", "model", "task", "setup")
 
 
 def _setup_of_text(text: str) -> dict[str, str]:
-    """Return the settings in a JSON object by name, and any other text under ``setup``."""
+    """Return the settings in a JSON object by name, and any other text under ``setup``.
+
+    A name without an origin is that of a parameter of the task.
+    """
     with suppress(ValueError, RecursionError):
         settings = json.loads(text)
         if isinstance(settings, dict):
-            return {str(key): str(value) for key, value in settings.items()}
+            return {
+                key if key.partition(".")[0] in ORIGINS else f"task.{key}": str(value)
+                for key, value in settings.items()
+            }
     return {"setup": text} if text else {}
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.labels import printable
-from confidence_tasks.report.trial_files import PROMPT, TrialFile, digest
+from confidence_tasks.report.trial_files import PROMPT, TrialFile, digest, setting_names, short_value
 from confidence_tasks.statistics.core import IntArray
 from confidence_tasks.study.definition import Design, Study
 
@@ -128,13 +128,16 @@ def _variants(files: Sequence[TrialFile]) -> list[ModelTrials]:
         if len({each.get(key, "") for each in all_settings if key in each or key in setup_keys}) > 1
     ]
     differing = [{key: each[key] for key in varied if key in each} for each in all_settings]
+    names = setting_names(varied)
     labels: list[str] = []
     for variant, differences in zip(variants, differing, strict=True):
         if differing.count(differences) > 1:
             oldest = variant[0].columns
             prompts = sorted(set(zip(asked(oldest), oldest[PROMPT].tolist(), strict=True)))
             differences = {**differences, "prompts": digest(repr(prompts))[:8]}
-        suffix = ", ".join(f"{key}={value}" for key, value in differences.items())
+        suffix = ", ".join(
+            f"{names.get(key, key)}={short_value(value)}" for key, value in differences.items()
+        )
         label = printable(f"{variant[0].model} ({suffix})" if suffix else variant[0].model)
         labels.append(label if label not in labels else f"{label} [{len(labels) + 1}]")
     return [_join(label, variant) for label, variant in zip(labels, variants, strict=True)]

@@ -7,6 +7,7 @@ import json
 import re
 import struct
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -53,7 +54,8 @@ class TrialFile:
     versions : mapping of str to str
         Versions of the packages and of the task that the run used.
     setup : mapping of str to str
-        Parameters of the task, of the model and of generation.
+        Settings that may change a reply. Names begin with their origin, such as ``task.seed`` and ``generation.seed``
+        (see :data:`ORIGINS`).
     provenance : mapping of str to str
         Version of the task, and revision of the data by source, where the file has them. Unlike in ``setup``, a
         missing value is compatible with any other.
@@ -87,6 +89,12 @@ class TrialFile:
 
     def __len__(self) -> int:
         return len(self.columns["question_id"])
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The parameters of the task that may change a reply or a trial, by name."""
+        prefix = "task."
+        return {key.removeprefix(prefix): v for key, v in self.setup.items() if key.startswith(prefix)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +336,9 @@ def archive_directory(file: IO[bytes]) -> int:
 # Settings of the model and digests of prompts, without secrets --------------------------------------------------------
 
 
+ORIGINS = ("task", "generation", "model", "role", "harness", "solver")
+"""Prefixes of settings, by what they belong to, so that settings of the same name from two origins stay apart."""
+
 _IRRELEVANT = frozenset(
     {
         "adaptive_connections",
@@ -341,15 +352,18 @@ _IRRELEVANT = frozenset(
         "timeout",
     }
 )
-"""Parameters that do not change a model's replies."""
+"""Settings of generation and of models that do not change a reply."""
 
 _SECRET = re.compile(
-    r"key|password|passwd|secret|credential|header|authorization|(?:^|[_.-])token$", re.IGNORECASE
+    r"key|password|passwd|secret|credential|authorization|cookie|(?:^|[_.-])token$", re.IGNORECASE
 )
 """Names of parameters that may hold a secret; ``max_tokens`` does not match."""
 
-_SWITCHES = ("True", "False", "None")
-"""Values that are never secret: ``add_bos_token=True`` may change replies."""
+_HEADERS = re.compile("header", re.IGNORECASE)
+"""Names of parameters that hold headers of requests. A header may change a reply and may be a secret of any name."""
+
+_HARMLESS = re.compile(r"True|False|None|\d{1,4}", re.IGNORECASE)
+"""Values that are never secret: ``add_bos_token=True`` and ``num_key_value_heads=8`` may change replies."""
 
 _SHOWN, _SCANNED, _PROMPT, _CHOICES = 1_024, 8_192, 5_120, 600
 """Numbers of characters of a question, a message and the choices in Inspect's summary of a sample.
@@ -360,25 +374,76 @@ Texts from all files are cut to these lengths before they are compared.
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 
 
-def setup_of(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """Return parameters as texts, without irrelevant ones and those that may hold a secret.
-
-    Secrets are also removed from nested mappings and lists. Addresses lose their user, password and fragment, and their
-    query is replaced by a digest.
+def setup_of(origin: str, parameters: Mapping[str, Any]) -> dict[str, str]:
+    """Return the settings of one origin that may change a reply, as texts without secrets.
 
     Examples
     --------
-    >>> setup_of({"max_tokens": 64, "token": "hf_abc", "timeout": 30, "extra": {"api_key": "sk-1", "top_k": 5}})
-    {'max_tokens': '64', 'extra': "{'top_k': '5'}"}
-    >>> setup_of({"base_url": "https://me:hunter2@example.org/v1?api_key=sk-1"})
-    {'base_url': 'https://example.org/v1'}
+    >>> setup_of("generation", {"max_tokens": 64, "timeout": 30, "extra_body": {"api_key": "sk-1", "top_k": 5}})
+    {'generation.max_tokens': '64', 'generation.extra_body': "{'top_k': '5'}"}
+    >>> setup_of("model", {"base_url": "https://me:hunter2@example.org/v1?api_key=sk-1", "token": "hf_abc"})
+    {'model.base_url': 'https://example.org/v1'}
     """
-    return {
-        str(key): _text(value)
-        for key, value in parameters.items()
-        if key not in _IRRELEVANT
-        and (_SECRET.search(str(key)) is None or str(value).capitalize() in _SWITCHES)
-    }
+    irrelevant = _IRRELEVANT if origin.rpartition(".")[2] in ("generation", "model") else frozenset[str]()
+    texts = without_secrets({key: value for key, value in parameters.items() if key not in irrelevant})
+    return {f"{origin}.{key}": text for key, text in texts.items()}
+
+
+def setting_names(keys: Iterable[str]) -> dict[str, str]:
+    """Return a name for each setting: without its origin, if no other setting has this name.
+
+    Examples
+    --------
+    >>> setting_names(["task.seed", "generation.seed", "generation.temperature"])
+    {'task.seed': 'task.seed', 'generation.seed': 'generation.seed', 'generation.temperature': 'temperature'}
+    """
+    short = {key: _without_origin(key) for key in keys}
+    counts = Counter(short.values())
+    return {key: name if counts[name] == 1 else key for key, name in short.items()}
+
+
+def _without_origin(key: str) -> str:
+    origin, _, name = key.partition(".")
+    return name if origin in ORIGINS and name else key
+
+
+def short_value(value: str) -> str:
+    """Return the value of a setting for a label; the end of a long one is replaced by a digest of the whole.
+
+    Examples
+    --------
+    >>> short_value("high"), len(short_value("You are a careful assistant. " * 100))
+    ('high', 48)
+    """
+    return value if len(value) <= _SHORT else f"{value[: _SHORT - 10]}… {digest(value)[:8]}"
+
+
+_SHORT = 48
+"""Maximum number of characters of a value in a label."""
+
+
+def without_secrets(parameters: Mapping[str, Any]) -> dict[str, str]:
+    """Return parameters as texts, without those that may hold a secret, in nested mappings and lists, too.
+
+    Addresses lose their user, password and fragment, and a digest replaces their query. Headers are given as a digest
+    of those whose names are not of secrets.
+    """
+    texts = {}
+    for key, value in parameters.items():
+        if _SECRET.search(str(key)) and not _HARMLESS.fullmatch(str(value)):
+            continue
+        text = _headers(value) if _HEADERS.search(str(key)) else _text(value)
+        if text:
+            texts[str(key)] = text
+    return texts
+
+
+def _headers(headers: Any) -> str:
+    """Return a digest of headers; empty if all may be secrets."""
+    if not isinstance(headers, Mapping):
+        return digest(str(headers))[:8] if headers else ""
+    relevant = without_secrets(headers)
+    return digest(repr(sorted(relevant.items())))[:8] if relevant else ""
 
 
 def digest(*texts: str) -> str:
@@ -436,7 +501,7 @@ def prompt_digest(messages: str | Iterable[tuple[str, Any]]) -> str:
 
 def _text(value: Any) -> str:
     if isinstance(value, Mapping):
-        return str(setup_of(value))
+        return str(dict(sorted(without_secrets(value).items())))
     if isinstance(value, list | tuple):
         return str([_text(each) for each in value])
     return _URL.sub(lambda match: _address(match[0]), str(value))
@@ -446,7 +511,7 @@ def _address(url: str) -> str:
     """Return an address without possible credentials: its user, password and fragment; a digest replaces its query."""
     try:
         parts = urlsplit(url)
-        query = setup_of(dict(parse_qsl(parts.query, keep_blank_values=True)))
+        query = without_secrets(dict(parse_qsl(parts.query, keep_blank_values=True)))
     except ValueError:
         return f"{url.partition('://')[0]}://?{digest(url)[:8]}"
     query_digest = f"?{digest(repr(sorted(query.items())))[:8]}" if query else ""

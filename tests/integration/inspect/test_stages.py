@@ -251,7 +251,7 @@ def test_efforts_of_one_run_read_as_runs_of_one_effort_each(made, tmp_path):
 
     read = read_inspect_log(both.location)
     expected = [file for log in alone for file in read_inspect_log(log.location)]
-    assert [file.setup["reasoning_effort"] for file in read] == ["low", "high"]
+    assert [file.setup["generation.reasoning_effort"] for file in read] == ["low", "high"]
     for file in expected:
         (same,) = [each for each in read if each.setup == file.setup]
         assert (same.lost, len(same)) == (file.lost, len(file)) == (0, 6)
@@ -277,7 +277,7 @@ def test_every_task_is_asked_at_every_effort_and_its_trials_have_the_tokens(smal
     spent = [sample.metadata["reasoning_tokens"] for sample in log.samples]
     assert all(tokens >= 2 and tokens % 2 == 0 for tokens in spent)
     assert {
-        file.setup.get("reasoning_effort", file.setup.get("reasoning_tokens"))
+        file.setup.get("generation.reasoning_effort", file.setup.get("generation.reasoning_tokens"))
         for file in read_inspect_log(log.location)
     } == {"low", "1024"}
 

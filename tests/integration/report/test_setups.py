@@ -17,7 +17,7 @@ from tests.unit.report.runs import rows, write
 from confidence_tasks.harness.lm_eval.groups import TRIAL
 from confidence_tasks.report import collect
 from confidence_tasks.report.task_trials import group_by_task
-from confidence_tasks.report.trial_files import setup_of
+from confidence_tasks.report.trial_files import without_secrets
 
 SECRETS = {
     "token": "hf_abcdef",
@@ -27,7 +27,17 @@ SECRETS = {
     "Password": "abcdef",
     "default_headers": {"Authorization": "Bearer abcdef"},
 }
-HARMLESS = {"max_tokens": "64", "prefix_token_id": "0", "add_bos_token": "True", "dtype": "float32"}
+OTHER_SECRETS = {
+    key: {"Authorization": "another abcdef"} if isinstance(secret, dict) else "another abcdef"
+    for key, secret in SECRETS.items()
+}
+HARMLESS = {
+    "max_tokens": "64",
+    "prefix_token_id": "0",
+    "add_bos_token": "True",
+    "dtype": "float32",
+    "num_key_value_heads": "8",
+}
 
 
 def _lm_eval_run(
@@ -62,15 +72,15 @@ def _labels(folder: Path) -> list[str]:
 def test_runs_of_lm_eval_that_differ_in_a_secret_are_one_model(
     key: str, name: Mapping[str, str], tmp_path: Path
 ) -> None:
-    for run, secret in (("a", SECRETS[key]), ("b", "another abcdef")):
-        _lm_eval_run(tmp_path / run, "scales", {**name, key: secret}, {})
+    for run, secrets in (("a", SECRETS), ("b", OTHER_SECRETS)):
+        _lm_eval_run(tmp_path / run, "scales", {**name, key: secrets[key]}, {})
     (label,) = _labels(tmp_path)
     assert "lab/model" in label
     assert "abcdef" not in label
 
 
 def test_a_log_tells_no_secret(log: Path, tmp_path: Path) -> None:
-    for i, secrets in enumerate((SECRETS, dict.fromkeys(SECRETS, "another abcdef"))):
+    for i, secrets in enumerate((SECRETS, OTHER_SECRETS)):
         copy = read_eval_log(str(log))
         copy.eval.model_args = {"dtype": i, "extra": secrets, **secrets}
         copy.eval.run_id = copy.eval.eval_id = str(i)
@@ -82,7 +92,7 @@ def test_a_log_tells_no_secret(log: Path, tmp_path: Path) -> None:
 
 
 def test_what_changes_replies_stays() -> None:
-    assert setup_of({**HARMLESS, **SECRETS}) == HARMLESS
+    assert without_secrets({**HARMLESS, **SECRETS}) == HARMLESS
 
 
 def test_questions_that_are_all_judged_stand_apart_from_those_with_a_calibration_half(tmp_path: Path) -> None:
@@ -135,7 +145,7 @@ DIFFERENCES: Mapping[str, tuple[str, Callable[[EvalLog], Any], Callable[[EvalLog
         lambda log: log.eval.metadata["parameters"].update(elicitation="top_k"),
     ),
     "settings of a role": (
-        "judge",
+        "judge.generation.temperature",
         lambda log: _judged(log, config=GenerateConfig(temperature=0.0)),
         lambda log: _judged(log, config=GenerateConfig(temperature=1.0), args={"api_key": "hunter2"}),
     ),
@@ -150,7 +160,66 @@ DIFFERENCES: Mapping[str, tuple[str, Callable[[EvalLog], Any], Callable[[EvalLog
         lambda log: log.eval.metadata["sources"].update(arithmetic="b" * 40),
     ),
     "prompt": ("prompts", lambda log: None, _with_prompt),
+    "seed of generation, beside the task's own": (
+        "(seed=",
+        lambda log: _seeded(log, 1),
+        lambda log: _seeded(log, 2),
+    ),
+    "way of judging, beside the role's model": (
+        "(judge=",
+        lambda log: _judging(log, "rules"),
+        lambda log: _judging(log, "model"),
+    ),
+    "argument of a role's model of the name of its setting": (
+        "judge.model.seed=",
+        lambda log: _judged(log, config=GenerateConfig(seed=1), args={"seed": 1}),
+        lambda log: _judged(log, config=GenerateConfig(seed=1), args={"seed": 2}),
+    ),
+    "argument of the model of the name of a setting": (
+        "(temperature=",
+        lambda log: _tempered(log, 0),
+        lambda log: _tempered(log, 1),
+    ),
+    "header": (
+        "extra_headers",
+        lambda log: _sent(log, {"X-Reasoning": "off"}),
+        lambda log: _sent(log, {"X-Reasoning": "on", "Authorization": "hunter2"}),
+    ),
+    "a header of a role's model": (
+        "judge.model.default_headers",
+        lambda log: _judged(log, args={"default_headers": {"beta": "a"}}),
+        lambda log: _judged(log, args={"default_headers": {"beta": "b"}}),
+    ),
+    "extra body": (
+        "extra_body",
+        lambda log: setattr(log.plan.config, "extra_body", {"api_key": "hunter2", "top_k": 1}),
+        lambda log: setattr(log.plan.config, "extra_body", {"api_key": "hunter2", "top_k": 2}),
+    ),
+    "both at once": (
+        "task.seed=",
+        lambda log: _seeded(log, 1, 3),
+        lambda log: _seeded(log, 2, 4),
+    ),
 }
+
+
+def _seeded(log: EvalLog, seed: int, of_task: int = 0) -> None:
+    log.plan.config.seed = seed
+    log.eval.task_args = {**log.eval.task_args, "seed": of_task}
+
+
+def _judging(log: EvalLog, judge: str) -> None:
+    _judged(log)
+    log.eval.task_args = {**log.eval.task_args, "judge": judge}
+
+
+def _tempered(log: EvalLog, temperature: float) -> None:
+    log.plan.config.temperature = temperature
+    log.eval.model_args = {"temperature": 0.5}
+
+
+def _sent(log: EvalLog, headers: dict[str, str]) -> None:
+    log.eval.model_generate_config.extra_headers = headers
 
 
 @pytest.mark.parametrize("what", DIFFERENCES)
@@ -205,6 +274,59 @@ SAME: Mapping[str, Callable[[EvalLog], Any]] = {
         log.eval.model_generate_config, "extra_headers", {"Authorization": "hunter2"}
     ),
 }
+
+
+def test_two_seeds_of_generation_are_two_rows(log: Path, tmp_path: Path) -> None:
+    for seed, half in ((1, slice(0, None, 2)), (2, slice(1, None, 2))):
+
+        def edit(copy: EvalLog, seed: int = seed, half: slice = half) -> None:
+            _seeded(copy, seed)
+            copy.samples = (copy.samples or [])[half]
+
+        _edited(log, tmp_path / f"{seed}.eval", edit)
+    (task_trials,) = group_by_task(collect(tmp_path).files)
+    assert [(model.label, len(model)) for model in task_trials.models] == [
+        ("simulated/overconfident (seed=1)", 4),
+        ("simulated/overconfident (seed=2)", 4),
+    ]
+
+
+def test_a_label_is_short_whatever_differs(log: Path, tmp_path: Path) -> None:
+    for i in range(2):
+        said = f"{'You are careful. ' * 500}{i}"
+        _edited(
+            log, tmp_path / f"{i}.eval", lambda copy, t=said: setattr(copy.plan.config, "system_message", t)
+        )
+    labels = _labels(tmp_path)
+    assert len({*labels}) == 2
+    assert max(map(len, labels)) < 120
+    assert all("(system_message=You are careful. You are" in label for label in labels)
+
+
+def test_the_order_of_the_parts_of_a_setting_changes_no_reply(log: Path, tmp_path: Path) -> None:
+    for i, body in enumerate(({"top_k": 1, "min_p": 0.1}, {"min_p": 0.1, "top_k": 1})):
+        _edited(log, tmp_path / f"{i}.eval", lambda copy, b=body: setattr(copy.plan.config, "extra_body", b))
+    assert _labels(tmp_path) == ["simulated/overconfident"]
+
+
+def test_a_setting_of_lm_eval_hides_none_of_the_same_name(tmp_path: Path) -> None:
+    model = {"pretrained": "lab/model", "temperature": 0.5}
+    for i, gen_kwargs in enumerate(("temperature=0.7", "temperature=0.9")):
+        run = {
+            "model_name": "lab/model",
+            "config": {"model": "hf", "model_args": model, "gen_kwargs": gen_kwargs},
+            "configs": {"scale_granularity": {"metadata": {**model, "question_seed": 0}}},
+        }
+        _lm_eval_run(tmp_path / str(i), "scales", {}, {}, run)
+    assert _labels(tmp_path) == ["lab/model (temperature=0.7)", "lab/model (temperature=0.9)"]
+
+
+def test_a_model_argument_is_named_once(tmp_path: Path) -> None:
+    """lm-eval copies the model's arguments into the metadata of its tasks."""
+    for dtype in ("int8", "int4"):
+        model = {"pretrained": "lab/model", "dtype": dtype}
+        _lm_eval_run(tmp_path / dtype, "scales", model, model)
+    assert _labels(tmp_path) == ["lab/model (dtype=int4)", "lab/model (dtype=int8)"]
 
 
 @pytest.mark.parametrize("what", SAME)

@@ -64,7 +64,7 @@ def test_one_way_needs_no_word(collection):
 
 def test_another_solver_or_judge_is_another_way(paths, tmp_path):
     other = asked(tmp_path, solver=generate(), model_roles={"judge": "simulated/ideal"})
-    assert read_inspect_log(other)[0].setup["judge"] == "simulated/ideal"
+    assert read_inspect_log(other)[0].setup["role.judge"] == "simulated/ideal"
     (results,) = undrawn_report(collect([paths["verbal"], other]), settings=FEW).results
     assert len(results.models) == 2
 

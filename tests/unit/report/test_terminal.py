@@ -31,12 +31,20 @@ def asked(name: str, **setup: str) -> ModelTrials:
     ("name", "setup", "subject"),
     [
         ("simulated/overconfident", {}, PROFILES["overconfident"]),
-        ("simulated/ideal", {"bias": "1.0", "fewshot": "4"}, replace(PROFILES["ideal"], bias=1.0)),
-        ("simulated(subject=blind)", {"backend": "simulated", "subject": "blind"}, PROFILES["blind"]),
-        ("simulated()", {"backend": "simulated"}, PROFILES["ideal"]),
+        (
+            "simulated/ideal",
+            {"model.bias": "1.0", "harness.fewshot": "4", "task.gain": "9.0"},
+            replace(PROFILES["ideal"], bias=1.0),
+        ),
+        (
+            "simulated(subject=blind)",
+            {"harness.backend": "simulated", "model.subject": "blind"},
+            PROFILES["blind"],
+        ),
+        ("simulated()", {"harness.backend": "simulated"}, PROFILES["ideal"]),
         ("simulated/of_another_version", {}, None),
-        ("openai/gpt-4o", {"bias": "1.0"}, None),
-        ("hf(pretrained=x)", {"backend": "hf"}, None),
+        ("openai/gpt-4o", {"model.bias": "1.0"}, None),
+        ("hf(pretrained=x)", {"harness.backend": "hf"}, None),
     ],
 )
 def test_the_subject_of_a_run_is_known_on_both_harnesses(name: str, setup: dict, subject: object) -> None:

@@ -254,12 +254,12 @@ def subject_of(model: ModelTrials) -> Subject | None:
     setup = model.files[0].setup
     provider, _, profile = model.name.partition("/")
     if provider != "simulated" or not profile:
-        if setup.get("backend") != "simulated":
+        if setup.get("harness.backend") != "simulated":
             return None
-        profile = setup.get("subject", "ideal")
+        profile = setup.get("model.subject", "ideal")
     try:
-        known = {field.name for field in fields(Subject)}
-        changes = {name: literal_eval(value) for name, value in setup.items() if name in known}
+        known = {f"model.{field.name}": field.name for field in fields(Subject)}
+        changes = {known[key]: literal_eval(value) for key, value in setup.items() if key in known}
         return make_subject(profile, **changes)
     except (ValueError, SyntaxError):  # a subject of another version
         return None
@@ -271,7 +271,7 @@ def true_values(results: TaskResults, model: ModelTrials, condition: str) -> Map
     if subject is None or study.true_values is None:
         return {}
     try:
-        return study.true_values(subject, condition, results.task_trials.task, model.files[0].setup)
+        return study.true_values(subject, condition, results.task_trials.task, model.files[0].parameters)
     except (ValueError, KeyError):  # the user's own condition or task
         return {}
 

@@ -222,12 +222,11 @@ def _score_methods(results: TaskResults, *, paper_exclusions: bool = False) -> p
         trials = {name: run.columns for name, run in runs.items()}
         if paper_exclusions:
             trials[task] = rows_of(trials[task], ~_excluded_in_paper(model))
-        setups: list[Mapping[str, Any]] = [file.setup for file in runs.get(SAMPLED, model).files]
-        weights = [setup["shortfall_weight"] for setup in setups if "shortfall_weight" in setup]
+        last_run = runs.get(SAMPLED, model).files[-1]
         table = method_table(
             _levels(results),
             trials,
-            float([SHORTFALL_WEIGHT, *weights][-1]),  # the weight of the last run
+            float(last_run.parameters.get("shortfall_weight", SHORTFALL_WEIGHT)),
         )
         tables.append(table.assign(model=model.label))
     return pd.concat(tables, ignore_index=True)

@@ -93,7 +93,9 @@ def best_guesses(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
         {str(window) for model in results.models for window in model.columns["window"] if window}
     )
     radii = sorted({float(radius) for model in results.models for radius in model.columns["radius"]})
-    tables = sorted({file.setup.get("table", _SHIPPED) for model in results.models for file in model.files})
+    tables = sorted(
+        {file.parameters.get("table", _SHIPPED) for model in results.models for file in model.files}
+    )
     for table, window, radius in product(tables, windows, radii):
         lines = [
             Line(sex, colour, _AGES, _best_ages(table, sex, int(radius), window)) for sex, colour in _SEXES

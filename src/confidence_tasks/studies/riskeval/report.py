@@ -302,7 +302,7 @@ def _effect_of_strategy(results: TaskResults, styles: ModelStyles) -> Figure:
 
 
 def _strategy(model: ModelTrials) -> str:
-    return model.files[-1].setup.get("strategy", "base")
+    return model.files[-1].parameters.get("strategy", "base")
 
 
 def _line(results: TaskResults, model: ModelTrials, measure: str, source: str, styles: ModelStyles) -> Line:
