@@ -11,6 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from confidence_tasks.statistics.calibration.clustering import Clustering
 from confidence_tasks.statistics.core import (
     Estimate,
     FloatArray,
@@ -335,6 +336,7 @@ class BinnedTrials:
     part: IntArray  # index of this ECE
     dispersion: FloatArray  # variance of the gaps relative to that of independent right and wrong answers
     dependence: float = 1.0  # variance of the mean of the ECEs relative to that of independent ECEs
+    clustering: Clustering | None = None  # covariance between bins; None if every question has one trial
 
     @classmethod
     def of(
@@ -369,27 +371,31 @@ class BinnedTrials:
             part=np.zeros(len(occupied), np.int64),
             dispersion=ones,
         )
-        mean_gap = (sum_stated - sum_right) / count
-        n_questions, squares = _squares_over_questions(stated - right - mean_gap[index], index, question)
+        residual = stated - right - ((sum_stated - sum_right) / count)[index]
+        n_questions, squares = _squares_over_questions(residual, index, question)
         # As the mean is estimated, the squares are too small by the factor 1 - 1/n. A single question shows no
         # variance.
         several = n_questions > 1.0
         correction = ratio(squares, n_questions - 1.0, otherwise=0.0)
         expected = (binned._variance(sum_right / count) + correction)[several].sum()
         observed = (squares + correction)[several].sum()
+        one_question = 0.0 * ones
         if np.isin(right, (0.0, 1.0)).all():
             # If all answers are right, the data do not show how answers to one question depend on each other. So one
             # pseudo-question is added whose answers are all equal, and right with the stated probability.
             per_question = count / n_questions
-            stated_variance = (
-                n_questions / max(n_questions.sum(), 1.0) * _bernoulli_variance(sum_stated / count)
-            )
+            one_question = _bernoulli_variance(sum_stated / count)
+            stated_variance = n_questions / max(n_questions.sum(), 1.0) * one_question
             expected += (per_question * stated_variance).sum()
             observed += (per_question**2 * stated_variance).sum()
             default = n / max(n_questions.sum(), 1.0)
         else:
             default = 1.0
-        return replace(binned, dispersion=ones * float(observed / expected if expected > 0.0 else default))
+        return replace(
+            binned,
+            dispersion=ones * float(observed / expected if expected > 0.0 else default),
+            clustering=Clustering.of(residual, index, question, np.sqrt(one_question)),
+        )
 
     @classmethod
     def mean(cls, parts: Sequence[Self], dependence: float) -> Self:
@@ -401,6 +407,9 @@ class BinnedTrials:
             share=np.full(len(part_index), 1.0 / len(parts)),
             part=part_index,
             dependence=dependence,
+            clustering=Clustering.joined(
+                [part.clustering for part in parts], [len(part.count) for part in parts]
+            ),
         )
 
     @property
@@ -415,6 +424,8 @@ class BinnedTrials:
         if (self.dispersion <= _ZERO_TOLERANCE).all():
             return no_limits(Reason.CONSTANT)
         reach = float(scipy.special.ndtri((1.0 + level) / 2.0))
+        if self.clustering:
+            reach = float(scipy.special.stdtrit(self.clustering.freedom, (1.0 + level) / 2.0))
         paths = self._paths()
         positions = [np.array(accepted(partial(self._distance, path), reach, _GRID_SIZE)) for path in paths]
         ends = np.array([self._true_ece(path, at) for path, at in zip(paths, positions, strict=True)])
@@ -436,7 +447,11 @@ class BinnedTrials:
 
         def distance(positions: FloatArray) -> FloatArray:
             gaps = self._true_gaps(path, positions)
-            standard_error = np.sqrt(self.dependence * (self._gap_errors(gaps) ** 2).sum(axis=1))
+            errors = self._gap_errors(gaps)
+            variance = (errors**2).sum(axis=1)
+            if self.clustering:
+                variance = np.maximum(variance + self.clustering.covariance(errors * np.sign(path)), 0.0)
+            standard_error = np.sqrt(self.dependence * variance)
             signed = -(self.estimate + np.abs(gaps).sum(axis=1)) / np.maximum(
                 standard_error, _MIN_STANDARD_ERROR
             )
@@ -480,6 +495,9 @@ class BinnedTrials:
         errors = self._gap_errors(gaps)
         mean = folded_normal_mean(gaps, errors)
         variance = np.maximum(gaps**2 + errors**2 - mean**2, 0.0).sum(axis=1) + self._count_variance(gaps)
+        if self.clustering:
+            added = self.clustering.of_absolute_values(gaps, errors, self._surplus(gaps))
+            variance = np.maximum(variance + added, 0.0)
         return mean.sum(axis=1), np.sqrt(self.dependence * variance)
 
     def _count_variance(self, gaps: FloatArray) -> FloatArray:
@@ -489,6 +507,12 @@ class BinnedTrials:
         part_ece: FloatArray = np.abs(gaps) @ in_part
         variance: FloatArray = (gaps**2 / self.count).sum(axis=1) - (part_ece**2 / size).sum(axis=1)
         return np.maximum(variance, 0.0)
+
+    def _surplus(self, gaps: FloatArray) -> FloatArray:
+        """Return what a further trial in each bin adds to the sum of absolute gaps, shape (T, B)."""
+        in_part = self.part[:, np.newaxis] == np.arange(self.part[-1] + 1)
+        per_trial: FloatArray = np.abs(gaps) / self.count - (np.abs(gaps) @ in_part) @ in_part.T / self.size
+        return per_trial
 
     def _gaps(self) -> FloatArray:
         """Return the observed gaps."""
@@ -537,7 +561,8 @@ def ece_interval(
     correct, confidence, bins, binning, edges
         As in :func:`~confidence_tasks.statistics.ece`.
     questions : array_like, shape (n,), optional
-        Label of the question of each trial, if questions are repeated. By default every trial is a question of its own.
+        Label of the question of each trial, if questions are repeated, or of its cluster, such as the passage that
+        several questions are about. By default every trial is a question of its own.
     level : float, default 0.95
         Nominal coverage, in (0, 1).
 
@@ -555,6 +580,10 @@ def ece_interval(
     dispersion is below 1 if ``correct`` are probabilities and above 1 if repeated questions have similar answers. One
     pseudo-question with equal answers is added to it. If all answers are right, the data do not show how answers to one
     question depend on each other, and they count as one answer per question.
+
+    If a question has several trials, the gaps of two bins are correlated, and the numbers of trials in the bins vary
+    more. The covariances are estimated between questions and added to the variance (``Clustering``), and Student's t
+    with the number of questions minus one degrees of freedom replaces the normal quantile.
 
     The coverage of 95% intervals was simulated for several kinds of subjects, see ``docs/reliability.md``.
 
