@@ -6,16 +6,18 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.stages import sureness
 
 from confidence_tasks import catalogue
+from confidence_tasks.statistics import auroc2, calibration
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.study import Domain, Measure, Reference, Study
 from confidence_tasks.study.measures import incomparable_by, influence_of, inverted_test_of, statistic_of
 from confidence_tasks.study.reference import loaded
 
-ODD = Measure("odd", statistic_of("auroc2", "corect", "confidence"), "Reads a column that is misspelt.")
+ODD = Measure("odd", statistic_of(auroc2, "corect", "confidence"), "Reads a column that is misspelt.")
 
 STUDY = """
 from confidence_tasks.study import Design, Paper, Stage, Study, Trial
@@ -163,16 +165,19 @@ def test_every_reference_of_a_study_can_be_loaded(study: Study) -> None:
             "no statistic 'auroc'; did you mean 'auroc2'",
         ),
         (
-            lambda: statistic_of("ece", "correct", "confidence", bin=5),
+            lambda: statistic_of(calibration.ece, "correct", "confidence", bin=5),
             "'ece' has no option 'bin'; did you mean 'bins'",
         ),
-        (lambda: statistic_of("ece", "correct"), None),
+        (lambda: statistic_of(calibration.ece, "correct"), None),
         (
-            lambda: statistic_of("ece", "correct", "confidence", "status"),
+            lambda: statistic_of(calibration.ece, "correct", "confidence", "status"),
             "'ece' takes 2 columns at most, not 3",
         ),
         (lambda: influence_of("auroc2_influense", "correct"), "did you mean 'auroc2_influence'"),
-        (lambda: inverted_test_of("BinnedTrials", "correct", "confidence", bin=5), "has no option 'bin'"),
+        (
+            lambda: inverted_test_of(calibration.BinnedTrials, "correct", "confidence", bin=5),
+            "has no option 'bin'",
+        ),
         (lambda: incomparable_by("no_such"), "there is no statistic 'no_such'"),
     ],
 )
@@ -182,6 +187,19 @@ def test_a_misspelt_statistic_or_option_is_an_error(make, message) -> None:
     else:
         with pytest.raises(ValueError, match=message):
             make()
+
+
+def test_a_statistic_given_by_its_name_as_in_version_0_1_is_found_and_warned_about() -> None:
+    trials = {"correct": np.array([1.0, 0.0]), "confidence": np.array([0.9, 0.5])}
+    said = (
+        "write `from confidence_tasks.statistics import calibration` and give the function, calibration.brier"
+    )
+    with pytest.warns(DeprecationWarning, match=said) as warned:
+        named = statistic_of("brier", "correct", "confidence")
+    assert warned[0].filename == __file__
+    assert named(trials, None) == statistic_of(calibration.brier, "correct", "confidence")(trials, None)
+    with pytest.warns(DeprecationWarning, match="give the function, calibration.BinnedTrials"):
+        inverted_test_of("BinnedTrials", "correct", "confidence", bins=5)
 
 
 STAGED = sureness.STUDY

@@ -25,9 +25,10 @@ from numbers import Real
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from confidence_tasks.study.measures import Measure, columns
 from confidence_tasks.study.parameter import did_you_mean
-from confidence_tasks.study.reference import np
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

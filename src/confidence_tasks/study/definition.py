@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+import numpy as np
+
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.parameter import (
     CACHE,
@@ -19,7 +21,7 @@ from confidence_tasks.study.parameter import (
     Parameter,
     did_you_mean,
 )
-from confidence_tasks.study.reference import LazyModule, Reference, np
+from confidence_tasks.study.reference import LazyModule, Reference
 from confidence_tasks.study.stage import Replies, Stage, Token, check_stages
 from confidence_tasks.study.trial import Question, Status, Trial
 

@@ -10,18 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from confidence_tasks import statistics
-from confidence_tasks.study.reference import check_statistic, np, statistic
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from confidence_tasks.statistics import calibration, discrimination
+from confidence_tasks.statistics.core import FloatArray, IntArray, Reason
+from confidence_tasks.statistics.inference.limits import InvertedTest
+from confidence_tasks.statistics.inference.weights import Weighting
+from confidence_tasks.study.statistic import Statistic, check_statistic
 from confidence_tasks.study.trial import READABLE
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-    from numpy.typing import NDArray
-
-    from confidence_tasks.statistics.core import FloatArray, IntArray, Reason
-    from confidence_tasks.statistics.inference.limits import InvertedTest
 
 Better: TypeAlias = Literal["higher", "lower", "neither"]
 Bounds: TypeAlias = tuple[float, float]
@@ -30,14 +30,13 @@ ANY: Bounds = (-math.inf, math.inf)
 UNIT: Bounds = (0.0, 1.0)
 """Bounds of probabilities and of their means."""
 
-# The aliases are strings, because NumPy is imported at its first use only.
-Columns: TypeAlias = "Mapping[str, NDArray[Any]]"
-Value: TypeAlias = "float | FloatArray"
-Compute: TypeAlias = "Callable[[Columns, FloatArray | None], Value]"
-InvertedTestOf: TypeAlias = "Callable[[Columns, IntArray], InvertedTest]"
+Columns: TypeAlias = Mapping[str, NDArray[Any]]
+Value: TypeAlias = float | FloatArray
+Compute: TypeAlias = Callable[[Columns, FloatArray | None], Value]
+InvertedTestOf: TypeAlias = Callable[[Columns, IntArray], InvertedTest]
 InformativeOf: TypeAlias = "Callable[[Columns], Informative]"
-Influence: TypeAlias = "Callable[[Columns, FloatArray], tuple[FloatArray, FloatArray]]"
-Incomparable: TypeAlias = "Callable[[Columns, FloatArray], Reason | None]"
+Influence: TypeAlias = Callable[[Columns, FloatArray], tuple[FloatArray, FloatArray]]
+Incomparable: TypeAlias = Callable[[Columns, FloatArray], Reason | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +243,7 @@ class StatisticCall:
 
 
 def statistic_of(
-    name: str,
+    function: Statistic | str,
     *column_names: str,
     constants: Sequence[str] = (),
     **options: Any,
@@ -253,8 +252,8 @@ def statistic_of(
 
     Parameters
     ----------
-    name : str
-        Name of the function, which is called as ``function(*columns, weights=..., **options)``.
+    function : callable
+        The function, which is called as ``function(*columns, weights=..., **options)``.
     *column_names : str
         Columns that the function takes, in order. Trials where one of them is NaN are left out.
     constants : sequence of str
@@ -266,30 +265,37 @@ def statistic_of(
     Raises
     ------
     ValueError
-        If there is no such function or option.
+        If the function has no such option, or takes fewer columns.
+
+    Examples
+    --------
+    >>> from confidence_tasks.statistics import calibration
+    >>> trials = columns([{"correct": 1.0, "confidence": 0.9}, {"correct": 0.0, "confidence": 0.5}])
+    >>> round(statistic_of(calibration.brier, "correct", "confidence")(trials, None), 2)
+    0.13
     """
-    check_statistic(name, len(column_names), [*constants, *options])
+    statistic = check_statistic(function, len(column_names), [*constants, *options])
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
         keep, complete = _complete_trials(trials, column_names)
         kept_weights = None if weights is None else _select_weights(weights, keep)
         fixed = {key: float(trials[key][0]) for key in constants}
-        value: Value = statistic(name)(*complete, weights=kept_weights, **fixed, **options)
+        value: Value = statistic(*complete, weights=kept_weights, **fixed, **options)
         return value
 
     return StatisticCall((*column_names, *constants), compute)
 
 
-def influence_of(name: str, *column_names: str, **options: Any) -> Influence:
+def influence_of(function: Statistic | str, *column_names: str, **options: Any) -> Influence:
     """Make ``Measure.influence`` from a function of ``confidence_tasks.statistics``.
 
     The parameters are those of :func:`statistic_of`. A trial that is left out has no influence.
     """
-    check_statistic(name, len(column_names), options)
+    statistic = check_statistic(function, len(column_names), options)
 
     def influence(trials: Columns, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         keep, complete = _complete_trials(trials, column_names)
-        values, variance = statistic(name)(*complete, weights=_select_weights(weights, keep), **options)
+        values, variance = statistic(*complete, weights=_select_weights(weights, keep), **options)
         return expand_influence(values, keep), variance
 
     return StatisticCall(column_names, influence)
@@ -304,31 +310,31 @@ def expand_influence(values: FloatArray, keep: NDArray[Any]) -> FloatArray:
     return influence
 
 
-def incomparable_by(name: str, *column_names: str, **options: Any) -> Incomparable:
+def incomparable_by(function: Statistic | str, *column_names: str, **options: Any) -> Incomparable:
     """Make ``Measure.incomparable`` from a function of ``confidence_tasks.statistics``.
 
     The parameters are those of :func:`statistic_of`.
     """
-    check_statistic(name, len(column_names), options)
+    statistic = check_statistic(function, len(column_names), options)
 
     def incomparable(trials: Columns, weights: FloatArray) -> Reason | None:
         keep, complete = _complete_trials(trials, column_names)
-        reason: Reason | None = statistic(name)(*complete, weights=weights[keep], **options)
+        reason: Reason | None = statistic(*complete, weights=weights[keep], **options)
         return reason
 
     return StatisticCall(column_names, incomparable)
 
 
-def inverted_test_of(name: str, *column_names: str, **options: Any) -> InvertedTestOf:
+def inverted_test_of(test_class: type | str, *column_names: str, **options: Any) -> InvertedTestOf:
     """Make ``Measure.test_inversion`` from a class of ``confidence_tasks.statistics``, by its method ``of``.
 
     The parameters are those of :func:`statistic_of`.
     """
-    check_statistic(name, len(column_names), options, "of")
+    test_of = check_statistic(test_class, len(column_names), options, method="of")
 
     def make_test(trials: Columns, questions: IntArray) -> InvertedTest:
         keep, complete = _complete_trials(trials, column_names)
-        test: InvertedTest = statistic(name).of(*complete, questions=questions[keep], **options)
+        test: InvertedTest = test_of(*complete, questions=questions[keep], **options)
         return test
 
     return StatisticCall(column_names, make_test)
@@ -357,9 +363,7 @@ def proportion_of(condition: Callable[[Columns], NDArray[Any]]) -> Compute:
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
         values = np.asarray(condition(trials), dtype=np.float64)
         keep = ~np.isnan(values)
-        weighting = statistics.inference.weights.Weighting.of(
-            None if weights is None else _select_weights(weights, keep), int(keep.sum())
-        )
+        weighting = Weighting.of(None if weights is None else _select_weights(weights, keep), int(keep.sum()))
         value = weighting.mean(values[keep])
         return value if weighting.batch else float(value[0])
 
@@ -473,13 +477,13 @@ def auroc(name: str, description: str, correct: str = "correct", confidence: str
     """Make the measure of the area under the type-2 ROC curve of the trials that have both columns."""
     return Measure(
         name,
-        statistic_of("auroc2", correct, confidence),
+        statistic_of(discrimination.auroc2, correct, confidence),
         description,
         "higher",
         interval="transformed",
         bounds=(0.0, 1.0),
         informative=smallest_set(*right_and_wrong(correct, confidence)),
-        influence=influence_of("auroc2_influence", correct, confidence),
+        influence=influence_of(discrimination.auroc2_influence, correct, confidence),
     )
 
 
@@ -499,11 +503,11 @@ def calibration_error(
     """
     return Measure(
         name,
-        statistic_of("ece", correct, confidence, **options),
+        statistic_of(calibration.ece, correct, confidence, **options),
         description,
         "lower",
         informative=None if graded else smallest_set(*right_and_wrong(correct, confidence)),
-        test_inversion=inverted_test_of("BinnedTrials", correct, confidence, **options),
+        test_inversion=inverted_test_of(calibration.BinnedTrials, correct, confidence, **options),
     )
 
 
@@ -513,7 +517,7 @@ def overconfidence(
     """Make the measure of mean confidence minus accuracy of the trials that have both columns."""
     return Measure(
         name,
-        statistic_of("overconfidence", correct, confidence),
+        statistic_of(calibration.overconfidence, correct, confidence),
         description,
         interval="student",
         is_mean=True,

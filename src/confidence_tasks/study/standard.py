@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
+from confidence_tasks.statistics import calibration, information, sdt
 from confidence_tasks.study.measures import (
     ACCURACY,
     CONFIDENCE,
@@ -22,7 +25,6 @@ from confidence_tasks.study.measures import (
     smallest_set,
     statistic_of,
 )
-from confidence_tasks.study.reference import np
 
 HIGH_CONFIDENCE = 0.9
 """Threshold that splits confidence into high and low for meta-d' (arXiv:2603.09309, section 3.3)."""
@@ -48,7 +50,7 @@ def threshold_measure(
 
     ``quantity`` is ``meta_d`` or ``m_ratio``; ``threshold``, in (0, 1), is the smallest high confidence.
     """
-    statistic = f"{quantity}_threshold"
+    statistic = {"meta_d": sdt.meta_d_threshold, "m_ratio": sdt.m_ratio_threshold}[quantity]
     return Measure(
         name,
         statistic_of(statistic, *GRADED, threshold=threshold, padding=PADDING),
@@ -58,10 +60,10 @@ def threshold_measure(
             _outcomes, statistic_of(statistic, *GRADED, threshold=threshold, padding="none"), prior=_PRIOR
         ),
         influence=influence_of(
-            "threshold_influence", *GRADED, quantity=quantity, threshold=threshold, padding=PADDING
+            sdt.threshold_influence, *GRADED, quantity=quantity, threshold=threshold, padding=PADDING
         ),
         incomparable=incomparable_by(
-            "threshold_incomparable", *GRADED, quantity=quantity, threshold=threshold
+            sdt.threshold_incomparable, *GRADED, quantity=quantity, threshold=threshold
         ),
     )
 
@@ -83,7 +85,7 @@ AUROC = auroc(
 ECE = calibration_error("ece", "Expected calibration error, 10 bins of equal width.")
 BRIER = Measure(
     "brier",
-    statistic_of("brier", *GRADED),
+    statistic_of(calibration.brier, *GRADED),
     "Mean squared difference of confidence and correctness.",
     "lower",
     interval="wilson",
@@ -92,11 +94,11 @@ BRIER = Measure(
 OVERCONFIDENCE = overconfidence("overconfidence", "Mean confidence minus accuracy; above 0 is overconfident.")
 META_INFORMATION = Measure(
     "meta_information",
-    statistic_of("meta_information", *GRADED),
+    statistic_of(information.meta_information, *GRADED),
     "Share of the uncertainty about correctness that confidence removes, corrected for bias.",
     "higher",
     informative=_informative_for_meta_information,
-    test_inversion=inverted_test_of("InformationTables", *GRADED),
+    test_inversion=inverted_test_of(information.InformationTables, *GRADED),
 )
 M_RATIO = threshold_measure(
     "mratio",

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from confidence_tasks.statistics import calibration
 from confidence_tasks.study.measures import (
     ACCURACY,
     ACCURACY_OF_ALL,
@@ -85,7 +86,7 @@ def test_missing_answers_may_count_as_wrong() -> None:
 
 def test_incomplete_trials_are_left_out() -> None:
     table = columns([trial(confidence=0.8), trial(confidence=NAN), trial(correct=NAN)])
-    overconfidence = statistic_of("overconfidence", "correct", "confidence")
+    overconfidence = statistic_of(calibration.overconfidence, "correct", "confidence")
     assert overconfidence(table, None) == pytest.approx(-0.2)
 
 
@@ -93,7 +94,11 @@ def test_weights_equal_repeated_trials() -> None:
     trials = [trial(confidence=0.9), trial(confidence=0.2, correct=0.0), trial(confidence=NAN)]
     weights = np.array([[1.0, 1.0, 1.0], [3.0, 1.0, 5.0]])
     repeated = columns(trials[:1] * 3 + trials[1:2] + trials[2:] * 5)
-    for compute in (statistic_of("brier", "correct", "confidence"), ACCURACY.compute, CONFIDENCE.compute):
+    for compute in (
+        statistic_of(calibration.brier, "correct", "confidence"),
+        ACCURACY.compute,
+        CONFIDENCE.compute,
+    ):
         values = compute(columns(trials), weights)
         assert values == pytest.approx([compute(columns(trials), None), compute(repeated, None)])
 

@@ -11,8 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import escape_markdown
+from confidence_tasks.statistics import intervals
 from confidence_tasks.studies.fermieval.replies import (
     CALIBRATION,
     LARGEST_EXPONENT,
@@ -43,7 +46,6 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
-from confidence_tasks.study.reference import np
 from confidence_tasks.study.trial import ReadTrial
 
 if TYPE_CHECKING:
@@ -170,9 +172,9 @@ def _without_excluded(measure: Measure) -> Measure:
     )
 
 
-_COVERAGE = statistic_of("coverage", "truth", "lower", "upper")
-_WIDTH = statistic_of("mean_width", "lower", "upper")
-_WINKLER = statistic_of("winkler_score", "truth", "lower", "upper", "level")
+_COVERAGE = statistic_of(intervals.coverage, "truth", "lower", "upper")
+_WIDTH = statistic_of(intervals.mean_width, "lower", "upper")
+_WINKLER = statistic_of(intervals.winkler_score, "truth", "lower", "upper", "level")
 
 
 _ENOUGH_MISSES = 4
@@ -226,7 +228,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     proportion_measure(
         "degenerate_share",
-        _within_half(TEST, statistic_of("degenerate_share", "lower", "upper")),
+        _within_half(TEST, statistic_of(intervals.degenerate_share, "lower", "upper")),
         "Share of the intervals for the test half that are a single exponent.",
     ),
     _without_excluded(PARSE_RATE),

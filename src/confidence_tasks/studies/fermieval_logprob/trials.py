@@ -13,6 +13,8 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import escape_markdown
 from confidence_tasks.reading.token_probabilities import (
@@ -51,7 +53,6 @@ from confidence_tasks.study.measures import (
     select_measures,
     values_of,
 )
-from confidence_tasks.study.reference import np
 
 if TYPE_CHECKING:
     from confidence_tasks.statistics.core import FloatArray

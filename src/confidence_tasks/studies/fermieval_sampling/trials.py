@@ -12,6 +12,8 @@ from functools import partial
 from itertools import product
 from typing import Any, Literal, get_args
 
+import numpy as np
+
 from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import escape_markdown
 from confidence_tasks.studies.fermieval.replies import (
@@ -42,7 +44,6 @@ from confidence_tasks.study.measures import (
     values_of,
 )
 from confidence_tasks.study.parameter import one_of, parse_list
-from confidence_tasks.study.reference import np
 from confidence_tasks.study.trial import READABLE
 
 Ask = Literal["interval", "direct", "reasoned"]

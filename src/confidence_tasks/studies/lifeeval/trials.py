@@ -12,6 +12,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from confidence_tasks.reading.answers import Answer
 from confidence_tasks.reading.explanation import escape_markdown, format_number, token_probability
 from confidence_tasks.reading.fields import is_probability, read_answer_and_confidence
@@ -20,6 +22,7 @@ from confidence_tasks.reading.token_probabilities import number_probability
 from confidence_tasks.simulation.reply import reply_probabilities
 from confidence_tasks.simulation.subject import Subject, expected_values
 from confidence_tasks.sources.generated import lifeeval_questions
+from confidence_tasks.statistics import calibration, discretization
 from confidence_tasks.studies.lifeeval.replies import (
     CONDITIONS,
     OLDEST,
@@ -45,7 +48,6 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
-from confidence_tasks.study.reference import np
 from confidence_tasks.study.trial import ReadTrial, read_trial
 
 if TYPE_CHECKING:
@@ -219,7 +221,7 @@ def rounded_share(confidence: str) -> Measure:
     """Make the measure of how often the confidence in a column is rounded, as in tables 2 to 4 of the paper."""
     return proportion_measure(
         "round_share",
-        statistic_of("round_share", confidence, lower=0.0, upper=1.0, step=0.05),
+        statistic_of(discretization.round_share, confidence, lower=0.0, upper=1.0, step=0.05),
         "Share of stated confidences that are multiples of .05.",
     )
 
@@ -249,18 +251,18 @@ MEASURES: tuple[Measure, ...] = (
     CONFIDENCE,
     mean_measure(
         "overconfidence",
-        statistic_of("overconfidence", *GRADED),
+        statistic_of(calibration.overconfidence, *GRADED),
         "Mean confidence minus mean score; above 0 is overconfident.",
     ),
     Measure(
         "hard_easy",
-        statistic_of("hard_easy_slope", *GRADED, "difficulty"),
+        statistic_of(calibration.hard_easy_slope, *GRADED, "difficulty"),
         "Slope of overconfidence on difficulty, 1 - MAS; above 0 is the hard-easy effect.",
         interval="student",
     ),
     Measure(
         "confidence_correlation",
-        statistic_of("confidence_correlation", *GRADED),
+        statistic_of(calibration.confidence_correlation, *GRADED),
         "Correlation of confidence with the probability that the guess is within the radius.",
         "higher",
         interval="transformed",

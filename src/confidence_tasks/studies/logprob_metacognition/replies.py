@@ -19,6 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from confidence_tasks.reading.answers import ANSWER_FORMS, is_refusal, read_answer
 from confidence_tasks.reading.cleaning import strip_thoughts, trim_span, truncate_reply
 from confidence_tasks.simulation.reply import Reply, StageRequest, answer, call_temperature, subject_seed
@@ -26,7 +28,6 @@ from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.sources import load
 from confidence_tasks.study import Stage
 from confidence_tasks.study.parameter import NumberedConditions
-from confidence_tasks.study.reference import np
 from confidence_tasks.study.trial import Kind, Question, Status
 
 if TYPE_CHECKING:

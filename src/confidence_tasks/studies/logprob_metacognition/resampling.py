@@ -25,6 +25,7 @@ from confidence_tasks.statistics import (
     Interval,
     Reason,
     fit_meta_d,
+    information,
     meta_information,
     wilson_interval,
 )
@@ -557,7 +558,7 @@ def _meta_information(trials: Columns, weights: FloatArray | None = None) -> Val
     return information if weights is None else information - trials["bias"][0]
 
 
-_CORRECTED_INFORMATION = statistic_of("meta_information", "correct", "decile", bins=None)
+_CORRECTED_INFORMATION = statistic_of(information.meta_information, "correct", "decile", bins=None)
 
 MEASURES: Mapping[str, Measure] = {
     measure.name: measure
@@ -584,7 +585,7 @@ MEASURES: Mapping[str, Measure] = {
             _meta_information,
             "Share of the uncertainty about correctness that the evidence removes.",
             informative=smallest_set(*right_and_wrong(confidence="decile")),
-            test_inversion=inverted_test_of("InformationTables", "correct", "decile"),
+            test_inversion=inverted_test_of(information.InformationTables, "correct", "decile"),
         ),
     )
 }

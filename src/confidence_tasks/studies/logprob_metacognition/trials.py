@@ -12,10 +12,13 @@ from dataclasses import replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from confidence_tasks.reading.explanation import answer_and_key, escape_markdown
 from confidence_tasks.reading.grading import match_answer
 from confidence_tasks.reading.token_probabilities import answer_tokens, missing_reason
 from confidence_tasks.simulation.subject import Subject, evaluate_measures, even_points
+from confidence_tasks.statistics import information, sdt, selective
 from confidence_tasks.studies.logprob_metacognition.replies import (
     ANSWER,
     CONDITIONS,
@@ -45,7 +48,6 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
-from confidence_tasks.study.reference import np
 from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.standard import BRIER
 from confidence_tasks.study.trial import Question, Status, Trial
@@ -184,12 +186,12 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
     return (
         Measure(
             "meta_information",
-            statistic_of("meta_information", *_EVIDENCE),
+            statistic_of(information.meta_information, *_EVIDENCE),
             "Share of the uncertainty about correctness that the answer's log-probability removes, corrected for bias; "
             "valid for any distributions.",
             "higher",
             informative=smallest_set(*_CLASSES),
-            test_inversion=inverted_test_of("InformationTables", "correct", "mean_logprob"),
+            test_inversion=inverted_test_of(information.InformationTables, "correct", "mean_logprob"),
         ),
         auroc(
             "auroc2",
@@ -197,7 +199,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
         ),
         Measure(
             "z_roc_slope",
-            statistic_of("z_roc_slope", *_EVIDENCE, **cut),
+            statistic_of(sdt.z_roc_slope, *_EVIDENCE, **cut),
             "Ratio of the standard deviations of wrong and right answers' evidence; 1 is equal variance.",
             interval="transformed",
             bounds=(0.0, math.inf),
@@ -205,7 +207,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
         ),
         Measure(
             "d_a",
-            statistic_of("d_a", *_EVIDENCE, **cut),
+            statistic_of(sdt.d_a, *_EVIDENCE, **cut),
             "Distance of right from wrong answers' evidence in root-mean-square standard deviations.",
             "higher",
             "student",
@@ -224,7 +226,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
         ),
         Measure(
             "mean_logprob_difference",
-            statistic_of("mean_difference", *_EVIDENCE),
+            statistic_of(sdt.mean_difference, *_EVIDENCE),
             "Mean log-probability of right answers minus that of wrong ones, in nats a token.",
             "higher",
             "student",
@@ -233,7 +235,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
         *(
             Measure(
                 f"accuracy_{round(100 * coverage)}",
-                statistic_of("accuracy_at_coverage", "correct", "confidence", coverage=coverage),
+                statistic_of(selective.accuracy_at_coverage, "correct", "confidence", coverage=coverage),
                 f"Accuracy of the {coverage:.0%} of answers with the highest log-probability.",
                 "higher",
                 "wilson",
@@ -242,20 +244,20 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
         ),
         Measure(
             "d_prime_v1",
-            statistic_of("d_prime_ratings", *_EVIDENCE, padding=PADDING, **cut),
+            statistic_of(sdt.d_prime_ratings, *_EVIDENCE, padding=PADDING, **cut),
             "d' of right against wrong answers at the median of the evidence (version 1).",
             "higher",
             informative=smallest_set(*_CLASSES, enough=2 * FEWEST_OF_A_CLASS),
         ),
         Measure(
             "meta_d_v1",
-            statistic_of("meta_d_ratings", *_EVIDENCE, padding=PADDING, **cut),
+            statistic_of(sdt.meta_d_ratings, *_EVIDENCE, padding=PADDING, **cut),
             "Version 1's meta-d', computed from the same table as d': see mratio_v1.",
             informative=smallest_set(*_CLASSES, enough=FEWEST_OF_A_CLASS),
         ),
         Measure(
             "mratio_v1",
-            _without_large_ratios(statistic_of("m_ratio_ratings", *_EVIDENCE, padding=PADDING, **cut)),
+            _without_large_ratios(statistic_of(sdt.m_ratio_ratings, *_EVIDENCE, padding=PADDING, **cut)),
             "Version 1's meta-d' / d', for replication only. Warning: both come from one table, so it is 1 by "
             "construction under equal variance, whatever the metacognition, and changes with the ratio of variances "
             "and the base rate. The author withdrew it. Bins are quantiles of the condition, in the report of T = 1.",

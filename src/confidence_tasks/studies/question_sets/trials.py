@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from confidence_tasks.reading.answers import Answer, read_answer
 from confidence_tasks.reading.cleaning import strip_thoughts, truncate_reply
 from confidence_tasks.reading.explanation import escape_markdown, format_number, token_probability, verdict
@@ -28,6 +30,7 @@ from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import option_probabilities
 from confidence_tasks.simulation.reply import answer, reply_probabilities
 from confidence_tasks.simulation.subject import Subject, expected_values
+from confidence_tasks.statistics import sdt
 from confidence_tasks.studies.lifeeval.trials import extra_bin_error, rounded_share
 from confidence_tasks.studies.question_sets.replies import (
     KINDS,
@@ -60,7 +63,6 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
-from confidence_tasks.study.reference import np
 from confidence_tasks.study.standard import BRIER, OVERCONFIDENCE
 from confidence_tasks.study.trial import LETTERS, ReadTrial, read_trial
 
@@ -385,14 +387,14 @@ MEASURES: tuple[Measure, ...] = (
 BOOLEAN_MEASURES: tuple[Measure, ...] = (
     Measure(
         "mratio",
-        statistic_of("m_ratio_2afc", "correct", "confidence", "stimulus"),
+        statistic_of(sdt.m_ratio_2afc, "correct", "confidence", "stimulus"),
         "Textbook meta-d' / d' from key, answer and confidence: 1 is ideal; unstable if d' is below 0.5.",
         "higher",
         informative=smallest_set(*right_and_wrong()),
     ),
     Measure(
         "meta_d",
-        statistic_of("meta_d_2afc", "correct", "confidence", "stimulus"),
+        statistic_of(sdt.meta_d_2afc, "correct", "confidence", "stimulus"),
         "Textbook meta-d': type-2 sensitivity of the confidences, by maximum likelihood.",
         "higher",
         informative=smallest_set(*right_and_wrong()),

@@ -10,9 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import answer_and_key, escape_markdown, format_number
 from confidence_tasks.reading.grading import grade
+from confidence_tasks.statistics import calibration, decision, selective
 from confidence_tasks.studies.riskeval.confidence import ROUNDING
 from confidence_tasks.studies.riskeval.replies import (
     RiskReading,
@@ -45,7 +48,6 @@ from confidence_tasks.study.measures import (
     summarise,
     where,
 )
-from confidence_tasks.study.reference import np
 from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.trial import Question, ReadTrial, Status, read_trial
 
@@ -268,7 +270,7 @@ def _scaffold_without_answer(trials: Columns) -> NDArray[Any]:
 
 def _threshold_excess(trials: Columns, weights: FloatArray | None = None) -> Value:
     """Return the implied threshold minus the optimal threshold."""
-    implied = statistic_of("implied_threshold", "answered", "confidence")(trials, weights)
+    implied = statistic_of(decision.implied_threshold, "answered", "confidence")(trials, weights)
     return implied - float(statistics.optimal_threshold(trials["penalty"][0]))
 
 
@@ -343,14 +345,14 @@ def _outcomes(trials: Columns) -> Columns:
     }
 
 
-_UTILITY = statistic_of("mean_utility", "answered", "outcome", "penalty")
-_UTILITY_NORMALIZED = statistic_of("mean_utility", "answered", "outcome", "penalty", normalized=True)
-_SCAFFOLD_UTILITY = statistic_of("scaffold_utility", *_SCAFFOLD)
-_SCAFFOLD_UTILITY_NORMALIZED = statistic_of("scaffold_utility", *_SCAFFOLD, normalized=True)
+_UTILITY = statistic_of(decision.mean_utility, "answered", "outcome", "penalty")
+_UTILITY_NORMALIZED = statistic_of(decision.mean_utility, "answered", "outcome", "penalty", normalized=True)
+_SCAFFOLD_UTILITY = statistic_of(decision.scaffold_utility, *_SCAFFOLD)
+_SCAFFOLD_UTILITY_NORMALIZED = statistic_of(decision.scaffold_utility, *_SCAFFOLD, normalized=True)
 
 GAIN = Measure(
     "normalized_scaffold_gain",
-    statistic_of("scaffold_gain", "answered", *_SCAFFOLD, normalized=True),
+    statistic_of(decision.scaffold_gain, "answered", *_SCAFFOLD, normalized=True),
     "Utility of the optimal policy minus that of the model's decisions, on the same trials.",
     interval="student",
     is_mean=True,
@@ -358,7 +360,7 @@ GAIN = Measure(
 )
 SLOPE = Measure(
     "abstention_slope",
-    statistic_of("abstention_slope", "answered", "penalty"),
+    statistic_of(decision.abstention_slope, "answered", "penalty"),
     "Change of the abstention rate per unit of log penalty, over all penalties above 0; 0 means blindness to risk.",
     interval="student",
 )
@@ -384,7 +386,7 @@ _UTILITIES: tuple[Measure, ...] = tuple(
 
 _REGRET = Measure(
     "regret",
-    statistic_of("regret", *_POLICY),
+    statistic_of(decision.regret, *_POLICY),
     "Mean expected utility lost against the optimal policy, in points.",
     "lower",
     interval="transformed",
@@ -396,7 +398,7 @@ _REGRET = Measure(
 MEASURES: tuple[Measure, ...] = (
     proportion_measure(
         "policy_consistency",
-        statistic_of("policy_consistency", *_POLICY),
+        statistic_of(decision.policy_consistency, *_POLICY),
         "Share of decisions that are optimal for the stated confidence; trials without a confidence are left out.",
         "higher",
     ),
@@ -405,17 +407,17 @@ MEASURES: tuple[Measure, ...] = (
     replace(
         _REGRET,
         name="normalized_regret",
-        compute=statistic_of("regret", *_POLICY, normalized=True),
+        compute=statistic_of(decision.regret, *_POLICY, normalized=True),
         description="Mean distance of confidence from the optimal threshold where the decision is not optimal, else 0.",
     ),
     proportion_measure(
         "abstention_rate",
-        statistic_of("abstention_rate", "answered"),
+        statistic_of(decision.abstention_rate, "answered"),
         "Share of decisions to abstain, including refusals.",
     ),
     proportion_measure(
         "accuracy_answered",
-        statistic_of("answered_accuracy", "answered", "outcome"),
+        statistic_of(decision.answered_accuracy, "answered", "outcome"),
         "Accuracy of the answers that the model chose to give.",
         "higher",
     ),
@@ -424,7 +426,7 @@ MEASURES: tuple[Measure, ...] = (
     _on_answers(
         Measure(
             "auarc",
-            statistic_of("auarc", "correct", "confidence"),
+            statistic_of(selective.auarc, "correct", "confidence"),
             "Area under the accuracy-rejection curve of the answers.",
             "higher",
             interval="transformed",
@@ -437,7 +439,7 @@ MEASURES: tuple[Measure, ...] = (
     _on_answers(
         Measure(
             "brier",
-            statistic_of("brier", "correct", "confidence"),
+            statistic_of(calibration.brier, "correct", "confidence"),
             "Mean squared difference of confidence and correctness of the answers.",
             "lower",
             interval="wilson",
@@ -445,7 +447,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "implied_threshold",
-        statistic_of("implied_threshold", "answered", "confidence"),
+        statistic_of(decision.implied_threshold, "answered", "confidence"),
         "Confidence from which the model answers; undefined if it always answers or always abstains.",
         informative=_overlapping_decisions,
     ),

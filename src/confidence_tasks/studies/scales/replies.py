@@ -17,6 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
+import numpy as np
+
 from confidence_tasks.simulation.reply import (
     REFUSAL,
     Reply,
@@ -29,7 +31,6 @@ from confidence_tasks.simulation.subject import Subject, decisions, uniform
 from confidence_tasks.sources import load
 from confidence_tasks.study import Question, Replies, Stage
 from confidence_tasks.study.parameter import parse_list
-from confidence_tasks.study.reference import np
 from confidence_tasks.study.trial import Kind, require_keys
 
 if TYPE_CHECKING:

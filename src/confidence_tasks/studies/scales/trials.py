@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -33,6 +33,7 @@ from confidence_tasks.reading.fields import ANSWER_NAME, CONFIDENCE_NAME, LAYOUT
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.simulation.reply import answer, reply_probabilities
 from confidence_tasks.simulation.subject import Subject, expected_values
+from confidence_tasks.statistics import discretization
 from confidence_tasks.studies.scales.replies import (
     Elicitation,
     Format,
@@ -480,7 +481,7 @@ def read_reply(question: Question, condition: str, replies: Replies) -> ScaleTri
 
 def _of_reports(
     name: str,
-    statistic: str,
+    statistic: Callable[..., Any],
     description: str,
     better: Better = "neither",
     *,
@@ -516,24 +517,26 @@ MEASURES: tuple[Measure, ...] = (
     threshold_measure("meta_d_95", "meta_d", "meta_d with confidence split at 0.95.", 0.95),
     threshold_measure("mratio_95", "m_ratio", "meta-d' / d' with the split at 0.95.", 0.95),
     META_INFORMATION,
-    _of_reports("top1_share", "top_share", "Share of the most frequent report.", bounds=UNIT),
-    _of_reports("top3_share", "top_share", "Share of the three most frequent reports.", bounds=UNIT, k=3),
-    _of_reports("distinct", "distinct_values", "Number of different reports."),
-    _of_reports("entropy", "confidence_entropy", "Shannon entropy of the reports in bits."),
+    _of_reports("top1_share", discretization.top_share, "Share of the most frequent report.", bounds=UNIT),
+    _of_reports(
+        "top3_share", discretization.top_share, "Share of the three most frequent reports.", bounds=UNIT, k=3
+    ),
+    _of_reports("distinct", discretization.distinct_values, "Number of different reports."),
+    _of_reports("entropy", discretization.confidence_entropy, "Shannon entropy of the reports in bits."),
     proportion_measure(
         "round_share",
-        statistic_of("round_share", "confidence_raw", constants=("lower", "upper")),
+        statistic_of(discretization.round_share, "confidence_raw", constants=("lower", "upper")),
         "Share of reports that are multiples of five within the bounds.",
     ),
     proportion_measure(
         "violation_rate",
-        statistic_of("violation_share", "confidence_raw", constants=("lower", "upper")),
+        statistic_of(discretization.violation_share, "confidence_raw", constants=("lower", "upper")),
         "Share of reports that exceed a bound of the scale by more than 5% of its width.",
         "lower",
     ),
     _of_reports(
         "utilization",
-        "scale_utilization",
+        discretization.scale_utilization,
         "Distance between the 5th and the 95th percentile of reports, as a share of the scale's width.",
         "higher",
         constants=("lower", "upper"),

@@ -15,6 +15,8 @@ from importlib.util import find_spec
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.cleaning import strip_thoughts, trim_span, truncate_reply
 from confidence_tasks.reading.grading import grade
@@ -22,7 +24,6 @@ from confidence_tasks.reading.token_probabilities import candidates, is_known, m
 from confidence_tasks.studies.scales.replies import ANSWER_AND_CONFIDENCE, PERCENT
 from confidence_tasks.studies.scales.trials import read_confidence, read_scale_reply
 from confidence_tasks.study import ModelReply, Question, Reading, Token
-from confidence_tasks.study.reference import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,10 +11,13 @@ from operator import sub
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import answer_and_key, escape_markdown
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import answer_slice, candidates, is_known
+from confidence_tasks.statistics import calibration, information, selective
 from confidence_tasks.studies.signals.reader import (
     AnswerReply,
     MissingSignalError,
@@ -43,7 +46,6 @@ from confidence_tasks.study.measures import (
     statistic_of,
     undefined,
 )
-from confidence_tasks.study.reference import np
 from confidence_tasks.study.stage import tokens_spent
 
 if TYPE_CHECKING:
@@ -374,7 +376,7 @@ MEASURES: tuple[Measure, ...] = (
     auroc("auroc", "Chance that a right answer has a surer signal than a wrong one; ties count one half."),
     Measure(
         "prr",
-        statistic_of("prediction_rejection_ratio", *_VALUES),
+        statistic_of(selective.prediction_rejection_ratio, *_VALUES),
         "Prediction rejection ratio: gain of rejecting by the signal, relative to rejecting wrong answers first.",
         "higher",
         informative=smallest_set(*_CLASSES),
@@ -382,7 +384,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "prr_50",
-        statistic_of("prediction_rejection_ratio", *_VALUES, max_rejection=0.5),
+        statistic_of(selective.prediction_rejection_ratio, *_VALUES, max_rejection=0.5),
         "Prediction rejection ratio up to a rejection of half of the answers.",
         "higher",
         informative=smallest_set(*_CLASSES),
@@ -390,7 +392,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "auarc",
-        statistic_of("auarc", *_VALUES),
+        statistic_of(selective.auarc, *_VALUES),
         "Area under the accuracy-rejection curve: mean accuracy of the n surest answers over all n.",
         "higher",
         "transformed",
@@ -399,11 +401,11 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "meta_information",
-        statistic_of("meta_information", "correct", "value"),
+        statistic_of(information.meta_information, "correct", "value"),
         "Share of the uncertainty about correctness that the signal removes, corrected for bias.",
         "higher",
         informative=smallest_set(*_CLASSES),
-        test_inversion=inverted_test_of("InformationTables", "correct", "value"),
+        test_inversion=inverted_test_of(information.InformationTables, "correct", "value"),
     ),
     calibration_error(
         "ece",
@@ -413,7 +415,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     mean_measure(
         "brier",
-        statistic_of("brier", "correct", "probability"),
+        statistic_of(calibration.brier, "correct", "probability"),
         "Mean squared difference from the outcome; for signals that are probabilities.",
         "lower",
         bounds=UNIT,
@@ -429,7 +431,7 @@ MEASURES: tuple[Measure, ...] = (
     _recalibrated(
         mean_measure(
             "brier_recalibrated",
-            statistic_of("brier", "correct", "recalibrated"),
+            statistic_of(calibration.brier, "correct", "recalibrated"),
             "Mean squared difference from the outcome after the same recalibration.",
             "lower",
             bounds=UNIT,
