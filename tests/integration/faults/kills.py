@@ -15,17 +15,9 @@ from typing import Any
 from inspect_ai import eval
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 from tests.integration.commands import forks
-from tests.integration.faults.loopback import (
-    ENVIRONMENT,
-    Record,
-    Server,
-    Wire,
-    recording_subject,
-    request_key,
-    running,
-    spoken,
-    well_behaved,
-)
+from tests.integration.faults.loopback import ENVIRONMENT, Server, running
+from tests.integration.faults.speakers import Record, Speaker, recording_subject, spoken
+from tests.integration.faults.wire import Wire, request_key, well_behaved
 from tests.small_runs import SmallRun, arguments
 
 from confidence_tasks import _registry
@@ -78,7 +70,7 @@ class Killed:
 def undisturbed(run: SmallRun, folder: Path) -> Undisturbed:
     """Run a task to its end."""
     record = _recorded(run, folder)
-    with running(_Replaying(record)) as server:
+    with running(Server(_replaying(record), _unhurried)) as server:
         _start(_evaluation(run, server, folder), folder)
         _finish(folder)
         trials, doubled = _trials(_last_log(folder))
@@ -95,7 +87,7 @@ def kill_and_resume(run: SmallRun, seed: int, whole: Undisturbed, folder: Path) 
     """
     draw = random.Random(seed)
     kill_after, pause = draw.randrange(1, whole.calls), draw.uniform(0.0, LONGEST_PAUSE)
-    with running(_Replaying(whole.record)) as server:
+    with running(Server(_replaying(whole.record), _unhurried)) as server:
         reached = threading.Event()
         server.on_answer = lambda count: reached.set() if count >= kill_after else None
         process = _start(_evaluation(run, server, folder), folder)
@@ -138,20 +130,18 @@ def _recorded(run: SmallRun, folder: Path) -> Record:
     return record
 
 
-class _Replaying(Server):
-    """Says again what a simulated subject said, and takes its time.
+def _replaying(record: Record) -> Speaker:
+    """Say again what a simulated subject said.
 
     Which of several replies to one conversation is said depends on the request alone, so that a run that is resumed is
     told what an undisturbed one is told.
     """
 
-    def __init__(self, record: Record) -> None:
-        super().__init__("ideal", _unhurried)
-        self.record = record
-
-    def good_reply(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        said = self.record[tuple(turn["content"] for turn in asked["messages"]), asked.get("temperature")]
+    def speak(asked: Mapping[str, Any]) -> dict[str, Any]:
+        said = record[tuple(turn["content"] for turn in asked["messages"]), asked.get("temperature")]
         return spoken(said[int(request_key(asked), 16) % len(said)])
+
+    return speak
 
 
 def _unhurried(attempt: int, asked: Mapping[str, Any], reply: Mapping[str, Any]) -> Wire:

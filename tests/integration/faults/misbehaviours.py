@@ -15,17 +15,18 @@ from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.model import Model, ModelOutput, get_model
 from tenacity import wait_none
-from tests.integration.faults.loopback import (
-    Record,
-    Server,
-    Wire,
-    completion,
-    recording_subject,
-    request_key,
-    running,
-    spoken,
-    well_behaved,
+from tests.integration.faults.loopback import Server, running
+from tests.integration.faults.quirks import (
+    Exchange,
+    Quirk,
+    each_token,
+    error,
+    finish,
+    half_of_the_tokens,
+    logprobs,
 )
+from tests.integration.faults.speakers import Record, completion, recording_subject, spoken
+from tests.integration.faults.wire import Wire, request_key, well_behaved
 from tests.small_runs import SmallRun, arguments
 
 from confidence_tasks import _registry
@@ -49,9 +50,6 @@ OUTCOMES: Mapping[str, Callable[[str, float], bool]] = {
 """What may become of a question, by what did: the trial of an undisturbed run, an error of the sample, which then has
 no trial, or the status of another trial; with its confidence."""
 
-Edit = Callable[[dict[str, Any]], Any]
-"""From the good reply to the one that is sent, or a change of the good one in place."""
-
 
 @dataclass(frozen=True, slots=True)
 class Misbehaviour:
@@ -59,76 +57,77 @@ class Misbehaviour:
 
     Attributes
     ----------
-    send : callable
-        From the good reply to what is sent.
+    quirk : callable
+        What goes wrong.
     outcome : str
         What must become of it, of `OUTCOMES`.
     once : bool
         Whether the next attempt at the same request is answered well.
     """
 
-    send: Callable[[dict[str, Any]], Wire]
+    quirk: Quirk
     outcome: str
     once: bool = False
 
     def __call__(self, attempt: int, asked: dict[str, Any], reply: dict[str, Any]) -> Wire:
-        return well_behaved(attempt, asked, reply) if self.once and attempt else self.send(reply)
+        if self.once and attempt:
+            return well_behaved(attempt, asked, reply)
+        exchange = Exchange(attempt, asked, reply)
+        return self.quirk(exchange) or Wire(body=exchange.reply)
 
 
-def error(status: int, message: str, code: str = "") -> Callable[[Any], Wire]:
-    """An error in the words of the protocol, which asks for no pause."""
-    body = {"error": {"message": message, "type": "error", "param": None, "code": code}}
-    return lambda reply: Wire(status, json.dumps(body).encode(), headers={"retry-after-ms": "1"})
-
-
-def raw(body: bytes, **headers: str) -> Callable[[Any], Wire]:
+def raw(body: bytes, **headers: str) -> Quirk:
     """These bytes."""
-    return lambda reply: Wire(body=body, headers=headers)
+    return lambda exchange: Wire(body=body, headers=headers)
 
 
-def half(reply: Any) -> bytes:
-    """The first half of a reply."""
-    whole = json.dumps(reply).encode()
-    return whole[: len(whole) // 2]
+def whole(exchange: Exchange) -> bytes:
+    """The bytes of the good reply."""
+    return json.dumps(exchange.reply).encode()
 
 
-def changed(edit: Edit) -> Callable[[dict[str, Any]], Wire]:
-    """The good reply after a change."""
-
-    def send(reply: dict[str, Any]) -> Wire:
-        edit(reply)
-        return Wire(body=json.dumps(reply).encode())
-
-    return send
+def half(exchange: Exchange) -> bytes:
+    """The first half of the good reply."""
+    return whole(exchange)[: len(whole(exchange)) // 2]
 
 
-def said(content: Any, finish: Any = "stop", **message: Any) -> Callable[[dict[str, Any]], Wire]:
+def frame(**parts: Any) -> Quirk:
+    """Other values of some keys of the reply."""
+    return lambda exchange: exchange.reply.update(parts)
+
+
+def without(*keys: str) -> Quirk:
+    """The reply without some keys."""
+
+    def quirk(exchange: Exchange) -> None:
+        for key in keys:
+            del exchange.reply[key]
+
+    return quirk
+
+
+def replied(content: Any, finish: Any = "stop", **message: Any) -> Quirk:
     """Another message of the model, without token probabilities for it."""
-    whole = completion(content, finish=finish)
-    whole["choices"][0]["message"].update(message)
-    return lambda reply: Wire(body=json.dumps(whole).encode())
+
+    def quirk(exchange: Exchange) -> None:
+        exchange.reply.update(completion(content, finish=finish))
+        exchange.message.update(message)
+
+    return quirk
 
 
-def choice(reply: dict[str, Any]) -> dict[str, Any]:
-    """The first choice."""
-    found: dict[str, Any] = reply["choices"][0]
-    return found
+def first_choice(edit: Callable[[dict[str, Any]], Any]) -> Quirk:
+    """The first choice changed in place."""
+
+    def quirk(exchange: Exchange) -> None:
+        edit(exchange.reply["choices"][0])
+
+    return quirk
 
 
-def each_token(edit: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], Wire]:
-    """The good reply, each of its tokens changed."""
-    return changed(
-        lambda reply: [edit(token) for token in (choice(reply).get("logprobs") or {}).get("content") or []]
-    )
-
-
-def _logprobs(content: Any) -> Callable[[dict[str, Any]], Wire]:
-    return changed(lambda reply: choice(reply).update(logprobs=content))
-
-
-def _cut(reply: dict[str, Any]) -> None:
-    if content := (choice(reply).get("logprobs") or {}).get("content"):
-        del content[len(content) // 2 :]
+def further(choice: Callable[[Exchange], dict[str, Any]]) -> Quirk:
+    """One choice more."""
+    return lambda exchange: exchange.reply["choices"].append(choice(exchange))
 
 
 _TOOL = {"id": "call_1", "type": "function", "function": {"name": "answer", "arguments": '{"answer": "B"}'}}
@@ -144,20 +143,18 @@ MISBEHAVIOURS: Mapping[str, Misbehaviour] = {
     "429, then fine": Misbehaviour(error(429, "slow down", "rate_limit_exceeded"), UNDISTURBED, once=True),
     "500, then fine": Misbehaviour(error(500, "internal error"), UNDISTURBED, once=True),
     "502 with a page of HTML, then fine": Misbehaviour(
-        lambda reply: Wire(502, _HTML), UNDISTURBED, once=True
+        lambda exchange: Wire(502, _HTML), UNDISTURBED, once=True
     ),
     "529 overloaded, then fine": Misbehaviour(error(529, "overloaded"), UNDISTURBED, once=True),
-    "hangs up, then fine": Misbehaviour(lambda reply: Wire(body=None), UNDISTURBED, once=True),
+    "hangs up, then fine": Misbehaviour(lambda exchange: Wire(body=None), UNDISTURBED, once=True),
     "resets the connection, then fine": Misbehaviour(
-        lambda reply: Wire(body=None, reset=True), UNDISTURBED, once=True
+        lambda exchange: Wire(body=None, reset=True), UNDISTURBED, once=True
     ),
     "half of the body, then fine": Misbehaviour(
-        lambda reply: Wire(body=half(reply), claimed=len(json.dumps(reply))), UNDISTURBED, once=True
+        lambda exchange: Wire(body=half(exchange), claimed=len(whole(exchange))), UNDISTURBED, once=True
     ),
-    "no choices, then fine": Misbehaviour(
-        changed(lambda reply: reply.update(choices=[])), UNDISTURBED, once=True
-    ),
-    "slow trickle": Misbehaviour(lambda reply: Wire(body=json.dumps(reply).encode(), pieces=8), UNDISTURBED),
+    "no choices, then fine": Misbehaviour(frame(choices=[]), UNDISTURBED, once=True),
+    "slow trickle": Misbehaviour(lambda exchange: Wire(body=whole(exchange), pieces=8), UNDISTURBED),
     "400": Misbehaviour(error(400, "bad request"), LOST),
     "403": Misbehaviour(error(403, "not in your country"), LOST),
     "404": Misbehaviour(error(404, "no such model"), LOST),
@@ -165,61 +162,51 @@ MISBEHAVIOURS: Mapping[str, Misbehaviour] = {
     "prompt filtered": Misbehaviour(error(400, "filtered", "content_filter"), "not read"),
     # Bodies that are no reply.
     "empty body": Misbehaviour(raw(b""), LOST),
-    "half a JSON": Misbehaviour(lambda reply: Wire(body=half(reply)), LOST),
+    "half a JSON": Misbehaviour(lambda exchange: Wire(body=half(exchange)), LOST),
     "a page of HTML": Misbehaviour(raw(_HTML, **{"Content-Type": "text/html"}), LOST),
     "a list": Misbehaviour(raw(b"[]"), LOST),
     "null": Misbehaviour(raw(b"null"), LOST),
     "an error with status 200": Misbehaviour(raw(b'{"error": {"message": "overloaded"}}'), LOST),
     "invalid UTF-8": Misbehaviour(
-        lambda reply: Wire(body=json.dumps(reply).encode().replace(b"assistant", b"\xff\xfe")), "lost"
+        lambda exchange: Wire(body=whole(exchange).replace(b"assistant", b"\xff\xfe")), LOST
     ),
-    "choices null": Misbehaviour(changed(lambda reply: reply.update(choices=None)), LOST),
-    "choices a text": Misbehaviour(changed(lambda reply: reply.update(choices="B")), LOST),
-    "choice null": Misbehaviour(changed(lambda reply: reply.update(choices=[None])), LOST),
-    "no message": Misbehaviour(changed(lambda reply: choice(reply).pop("message")), LOST),
+    "choices null": Misbehaviour(frame(choices=None), LOST),
+    "choices a text": Misbehaviour(frame(choices="B"), LOST),
+    "choice null": Misbehaviour(frame(choices=[None]), LOST),
+    "no message": Misbehaviour(first_choice(lambda choice: choice.pop("message")), LOST),
     # Replies whose frame is odd.
-    "no model": Misbehaviour(changed(lambda reply: reply.pop("model")), LOST),
-    "no id, time": Misbehaviour(
-        changed(lambda reply: [reply.pop(key) for key in ("id", "created", "object")]), UNDISTURBED
-    ),
-    "unknown keys": Misbehaviour(
-        changed(lambda reply: reply.update(n=[{}], choice={"a": None})), UNDISTURBED
-    ),
-    "two equal choices": Misbehaviour(
-        changed(lambda reply: reply["choices"].append(choice(reply))), UNDISTURBED
-    ),
-    "a second choice": Misbehaviour(
-        changed(lambda reply: reply["choices"].append(_OTHER_CHOICE)), UNDISTURBED
-    ),
-    "wrong index": Misbehaviour(changed(lambda reply: choice(reply).update(index=7)), UNDISTURBED),
-    "unknown stop reason": Misbehaviour(
-        changed(lambda reply: choice(reply).update(finish_reason="eos")), UNDISTURBED
-    ),
-    "no stop reason": Misbehaviour(changed(lambda reply: choice(reply).pop("finish_reason")), UNDISTURBED),
-    "no usage": Misbehaviour(changed(lambda reply: reply.pop("usage")), "trial"),
+    "no model": Misbehaviour(without("model"), LOST),
+    "no id, time": Misbehaviour(without("id", "created", "object"), UNDISTURBED),
+    "unknown keys": Misbehaviour(frame(n=[{}], choice={"a": None}), UNDISTURBED),
+    "two equal choices": Misbehaviour(further(lambda exchange: exchange.reply["choices"][0]), UNDISTURBED),
+    "a second choice": Misbehaviour(further(lambda exchange: _OTHER_CHOICE), UNDISTURBED),
+    "wrong index": Misbehaviour(first_choice(lambda choice: choice.update(index=7)), UNDISTURBED),
+    "unknown stop reason": Misbehaviour(finish("eos"), UNDISTURBED),
+    "no stop reason": Misbehaviour(first_choice(lambda choice: choice.pop("finish_reason")), UNDISTURBED),
+    "no usage": Misbehaviour(without("usage"), "trial"),
     # Messages that are no answer.
-    "content null": Misbehaviour(said(None), "not read"),
-    "no text": Misbehaviour(said(""), "not read"),
-    "spaces only": Misbehaviour(said(" \n\u200b\ufeff\t "), "not read"),
-    "content a number": Misbehaviour(said(7), LOST),
-    "refusal field": Misbehaviour(said(None, refusal="I cannot help with that."), "not read"),
-    "refusal in words": Misbehaviour(said("I'm sorry, but I cannot help with that."), "not read"),
+    "content null": Misbehaviour(replied(None), "not read"),
+    "no text": Misbehaviour(replied(""), "not read"),
+    "spaces only": Misbehaviour(replied(" \n\u200b\ufeff\t "), "not read"),
+    "content a number": Misbehaviour(replied(7), LOST),
+    "refusal field": Misbehaviour(replied(None, refusal="I cannot help with that."), "not read"),
+    "refusal in words": Misbehaviour(replied("I'm sorry, but I cannot help with that."), "not read"),
     "tool call instead of text": Misbehaviour(
-        said(None, finish="tool_calls", tool_calls=[_TOOL]), "not read"
+        replied(None, finish="tool_calls", tool_calls=[_TOOL]), "not read"
     ),
-    "stopped by a filter": Misbehaviour(said("Answer: A\nConf", finish="content_filter"), "not read"),
-    "cut off": Misbehaviour(said("Let me think. The", finish="length"), "not read"),
-    "reasoning only": Misbehaviour(said("", reasoning_content="It is 7, 90% sure."), "not read"),
-    "reasoning that does not end": Misbehaviour(said("<think>It is 7, I am 90% sure."), "not read"),
-    "control characters": Misbehaviour(said("\x00\x1b[31m\x07\u202e\u0085"), "not read"),
-    "unpaired surrogates": Misbehaviour(said("\ud800\udfff\ud83d"), "not read"),
-    "impossible numbers": Misbehaviour(said("Answer: NaN\nConfidence: 1e999%"), "trial"),
-    "a million characters": Misbehaviour(said("I wonder. " * 100_000), "not read"),
-    "deep JSON": Misbehaviour(said('{"answer":' * 5_000), "not read"),
+    "stopped by a filter": Misbehaviour(replied("Answer: A\nConf", finish="content_filter"), "not read"),
+    "cut off": Misbehaviour(replied("Let me think. The", finish="length"), "not read"),
+    "reasoning only": Misbehaviour(replied("", reasoning_content="It is 7, 90% sure."), "not read"),
+    "reasoning that does not end": Misbehaviour(replied("<think>It is 7, I am 90% sure."), "not read"),
+    "control characters": Misbehaviour(replied("\x00\x1b[31m\x07\u202e\u0085"), "not read"),
+    "unpaired surrogates": Misbehaviour(replied("\ud800\udfff\ud83d"), "not read"),
+    "impossible numbers": Misbehaviour(replied("Answer: NaN\nConfidence: 1e999%"), "trial"),
+    "a million characters": Misbehaviour(replied("I wonder. " * 100_000), "not read"),
+    "deep JSON": Misbehaviour(replied('{"answer":' * 5_000), "not read"),
     # Token probabilities that are none.
-    "no token probabilities": Misbehaviour(_logprobs(None), "undisturbed or missing"),
-    "empty token probabilities": Misbehaviour(_logprobs({"content": []}), "undisturbed or missing"),
-    "half of the tokens": Misbehaviour(changed(_cut), "undisturbed or missing"),
+    "no token probabilities": Misbehaviour(logprobs(None), "undisturbed or missing"),
+    "empty token probabilities": Misbehaviour(logprobs({"content": []}), "undisturbed or missing"),
+    "half of the tokens": Misbehaviour(half_of_the_tokens, "undisturbed or missing"),
     "log-probability NaN": Misbehaviour(
         each_token(lambda token: token.update(logprob=math.nan, top_logprobs=[])), "undisturbed or missing"
     ),
@@ -260,7 +247,7 @@ class Recorded(Server):
     """
 
     def __init__(self, task: Task, record: Record) -> None:
-        super().__init__("ideal", self._misbehave)
+        super().__init__(self._say_again, self._misbehave)
         self.replies = {asked: iter(said) for asked, said in record.items()}
         self.given: dict[str, ModelOutput | None] = {}
         named = behaviours_of(task)
@@ -268,7 +255,7 @@ class Recorded(Server):
             text: named[_question(sample)] for sample in task.dataset for text in _texts_of(sample)
         }
 
-    def good_reply(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def _say_again(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Return the next reply to a conversation, or some reply to one that the subject did not have."""
         turns = tuple(turn["content"] or "" for turn in asked["messages"])
         key = request_key(asked)

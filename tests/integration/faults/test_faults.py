@@ -10,15 +10,10 @@ import pytest
 from inspect_ai import eval, eval_retry
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.model import Model, get_model
-from tests.integration.faults.loopback import (
-    ENVIRONMENT,
-    Behaviour,
-    Server,
-    Wire,
-    completion,
-    well_behaved,
-)
+from tests.integration.faults.loopback import ENVIRONMENT, Server
 from tests.integration.faults.loopback import serving as serving_tasks
+from tests.integration.faults.speakers import completion
+from tests.integration.faults.wire import Behaviour, Wire, well_behaved
 
 from confidence_tasks import lifeeval, scale_granularity
 from confidence_tasks.harness.inspect.viewer import scored_trial
