@@ -270,6 +270,22 @@ def add_request_type(name: str, method: Callable[..., Any]) -> None:
     setattr(import_module("lm_eval.api.model").LM, name, method)
 
 
+def choose_group_members(is_wanted: Callable[[Any, Sequence[Any]], bool]) -> None:
+    """Add a task to a group of lm-eval only if ``is_wanted(task, tasks)``, given the tasks that the group has.
+
+    Needs ``lm_eval.api.group.Group`` with methods ``add(item)``, by which lm-eval adds a task or a group, and
+    ``get_all_tasks()``. Tested on lm-eval 0.4.13.
+    """
+    group_type: Any = import_module("lm_eval.api.group").Group
+    add = group_type.add
+
+    def add_if_wanted(group: Any, item: Any) -> None:
+        if is_wanted(item, group.get_all_tasks()):
+            add(group, item)
+
+    group_type.add = add_if_wanted
+
+
 def cached_result(model: LM, request_type: str, arguments: Iterable[Any]) -> Any:
     """Return the cached result of a request (``--use_cache``); None without a cache or an entry.
 

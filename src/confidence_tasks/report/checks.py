@@ -17,7 +17,7 @@ from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.labels import limits, number, why_missing
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.task_trials import BY_CONDITION, asked
-from confidence_tasks.report.trial_files import QUESTION
+from confidence_tasks.report.trial_files import QUESTION, UNKNOWN_RUN
 from confidence_tasks.statistics import complete
 from confidence_tasks.study.measures import PARSE_RATE, rows_of
 from confidence_tasks.study.parameter import did_you_mean
@@ -132,6 +132,17 @@ def repeated(results: TaskResults) -> Iterable[str]:
 def several_ways(results: TaskResults) -> Iterable[str]:
     """Return the models that ran with several settings."""
     return [", ".join(model.label for model in models) for models in results.variants_by_model.values()]
+
+
+@check(
+    "warning",
+    "Runs without their results file",
+    "The samples of these runs of lm-eval lie without the file `results_<time>.json`, which tells the model and its"
+    " settings. The model is named after the folder, and runs are not pooled. Copy the file beside the samples.",
+)
+def without_results(results: TaskResults) -> Iterable[str]:
+    """Return the models whose name and settings are unknown."""
+    return [model.label for model in results.models if any(UNKNOWN_RUN in file.setup for file in model.files)]
 
 
 @check(
@@ -344,6 +355,7 @@ READING: tuple[Check, ...] = (
     incomplete,
     repeated,
     several_ways,
+    without_results,
     same_trial_twice,
     mixed_versions,
     different_questions,

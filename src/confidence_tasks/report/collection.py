@@ -17,17 +17,20 @@ import fsspec
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from msgspec import MsgspecError, Struct
+from msgspec.json import Decoder
 
 from confidence_tasks.report.cache import Cache, columns_of, facts_of, key_of, table_of
 from confidence_tasks.report.other_files import (
     SUFFIXES,
     is_results_file,
     is_sample_file,
+    read_results_file,
     read_sample_file,
     read_trial_table,
     results_beside,
 )
-from confidence_tasks.report.trial_files import NotTrialsError, Skipped, TrialFile, archive_directory
+from confidence_tasks.report.trial_files import NotTrialsError, Skipped, TrialFile, archive_directory, decoded
 from confidence_tasks.report.workers import Advance, Job, Workers
 
 READERS_AT_ONCE = 8
@@ -223,7 +226,32 @@ def files_under(path: str) -> list[str]:
         return [path]
     local = "file" in np.atleast_1d(system.protocol)
     names = sorted(system.find(root)) if system.exists(root) else []
-    return [name if local else system.unstrip_protocol(name) for name in names if _reader(name)]
+    paths = (name if local else system.unstrip_protocol(name) for name in names)
+    return [path for path in paths if _reader(path) and not _is_listing(path)]
+
+
+def logs_under(path: str) -> list[str]:
+    """Return the logs of Inspect under a path."""
+    return [log for log in files_under(path) if _reader(log) is _read_inspect_log]
+
+
+def _is_listing(path: str) -> bool:
+    """Return whether a file is one that Inspect writes beside logs, such as the list of the logs in a folder."""
+    if PurePosixPath(path).name not in _LISTINGS:
+        return False
+    try:
+        with fsspec.open(path, "rb") as file:
+            return decoded(file.read(), _LOG_KEYS).eval is None
+    except (OSError, ValueError, MsgspecError, RecursionError):
+        return False
+
+
+class _LogKeys(Struct, gc=False):
+    eval: Any = None
+
+
+_LISTINGS = ("eval-set.json", "listing.json", "logs.json")
+_LOG_KEYS = Decoder(_LogKeys)
 
 
 def _read(path: str) -> dict[str, pa.Table] | Skipped:
@@ -252,7 +280,7 @@ def _reader(path: str) -> Callable[[str], list[TrialFile]] | None:
     if is_sample_file(path):
         return lambda name: [read_sample_file(name)]
     if is_results_file(path):
-        return None
+        return read_results_file
     if suffix in LOG_SUFFIXES:
         return _read_inspect_log
     return read_trial_table if suffix in SUFFIXES else None

@@ -93,6 +93,7 @@ def _read(path: str, header: EvalLog, samples: Iterable[Summary]) -> list[TrialF
                 summary.epoch,
             )
     if study is None:
+        refuse_without_samples(header, n_samples=sum(map(len, rows.values())))
         raise _no_study(header)
     spec, n_samples = header.eval, sum(map(len, rows.values()))
     left_out = (
@@ -128,6 +129,18 @@ def _read(path: str, header: EvalLog, samples: Iterable[Summary]) -> list[TrialF
         reasons = "; ".join((f"status: {header.status}", *left_out))
         raise NotTrialsError(f"none of its {n_samples} samples has a trial ({reasons})")
     return files
+
+
+def refuse_without_samples(header: EvalLog, n_samples: int) -> None:
+    """Raise NotTrialsError if a log has no samples, with the reason."""
+    if n_samples:
+        return
+    if header.eval.config.log_samples is False:
+        raise NotTrialsError(
+            "it was written with --no-log-samples (log_samples=False), so that it has metrics but no replies: run the"
+            " evaluation again without this option"
+        )
+    raise NotTrialsError(f"the log has no samples (status: {header.status})")
 
 
 def _invalidated(path: str) -> frozenset[tuple[str, int]]:
@@ -174,6 +187,9 @@ BYTES_A_CONTAINER = 32
 A Python object takes 20 times the memory of its brackets, so a text of brackets alone would exhaust the memory. Real
 logs have about 100 bytes for each.
 """
+
+FEW_CONTAINERS = 1_000
+"""Number of lists and objects that any text may hold, however short."""
 
 _ENDLESS_NUMBER = re.compile(rb"\d{%d}" % (MOST_DIGITS + 1))
 # Possessive quantifiers, and a string may end with the file: the time is linear in the size of any file.
@@ -320,7 +336,7 @@ def decode_summaries(file: IO[bytes], most: int = MOST_BYTES) -> Iterator[Summar
 
 def _refuse_brackets(text: bytes | bytearray) -> None:
     """Raise NotTrialsError for JSON that is mostly lists and objects."""
-    most = len(text) / BYTES_A_CONTAINER
+    most = max(FEW_CONTAINERS, len(text) / BYTES_A_CONTAINER)
     if _containers(text) > most and _containers(_STRING.sub(b"", text)) > most:
         raise NotTrialsError("the summaries of its samples hold little but brackets")
 

@@ -22,6 +22,7 @@ from confidence_tasks.harness.lm_eval.groups import REVISIONS, TRIAL
 from confidence_tasks.report.trial_files import (
     EXTRA_COLUMNS,
     ORIGINS,
+    UNKNOWN_RUN,
     NotTrialsError,
     TrialFile,
     decoded,
@@ -63,27 +64,70 @@ def is_sample_file(path: str) -> bool:
 
 
 def is_results_file(path: str) -> bool:
-    """Return whether a path has the name that lm-eval gives to the results beside the samples.
+    """Return whether a file is lm-eval's results of a run.
 
-    Examples
-    --------
-    >>> is_results_file("out/gpt2/results_2026-01-31T10-00-00.123456.json")
-    True
+    Its name is ``results_<time>.json``, or ``NAME_<time>.json`` for ``--output_path NAME.json``; then its content
+    decides.
     """
-    return re.search(r"(?:^|/)results_\d{4}-\d\d-\d\dT[^/]*\.json$", path) is not None
+    match = _RESULTS.search(path)
+    if match is None or path.rpartition("/")[2].startswith("results_"):
+        return match is not None
+    try:
+        with fsspec.open(path, "rb") as file:
+            decoded(file.read(), _RESULTS_KEYS)
+    except (OSError, ValueError, MsgspecError, RecursionError):
+        return False
+    return True
+
+
+class _ResultsKeys(Struct, gc=False):
+    results: Any
+    configs: Any
+
+
+_RESULTS = re.compile(r"(?:^|[/_])(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[^/]*)\.json$")
+_RESULTS_KEYS = Decoder(_ResultsKeys)
 
 
 def results_beside(path: str) -> list[str]:
-    """Return the path of the results that belong to a sample file; none for other files."""
+    """Return the files that may be the results of a sample file's run; none for other files."""
     match = _NAME.search(path)
-    return [f"{path[: path.rfind('/') + 1]}results_{match['time']}.json"] if match else []
+    if match is None:
+        return []
+    usual = f"{path[: path.rfind('/') + 1]}results_{match['time']}.json"
+    system, root = fsspec.core.url_to_fs(usual)
+    return [usual] if system.exists(root) else _beside(usual, f"_{match['time']}.json")
+
+
+def _beside(path: str, end: str) -> list[str]:
+    """Return the files in the folder of a file whose names have an end; none where folders cannot be listed."""
+    system, root = fsspec.core.url_to_fs(path)
+    try:
+        names = [str(name).rpartition("/")[2] for name in system.ls(root.rpartition("/")[0], detail=False)]
+    except (OSError, NotImplementedError):
+        return []
+    return [f"{path[: path.rfind('/') + 1]}{name}" for name in sorted(names) if name.endswith(end)]
+
+
+def read_results_file(path: str) -> list[TrialFile]:
+    """Return no trials for the results of a run, as its samples have them; NotTrialsError if there are no samples."""
+    match = _RESULTS.search(path)
+    samples = _beside(path, f"_{match['time']}.jsonl") if match else []
+    if not any(map(is_sample_file, samples)):
+        raise NotTrialsError(
+            "these are results of lm-eval without the samples, which hold the trials: run lm_eval with"
+            " --log_samples, or copy the files samples_*.jsonl of the run into this folder"
+        )
+    return []
 
 
 @without_garbage_collection()
 def read_sample_file(path: str) -> TrialFile:
     """Read the trials of one task of an lm-eval run, ``samples_<task>_<time>.jsonl``, local or remote.
 
-    The model, its settings and the number of samples come from the run's ``results_<time>.json`` in the same folder.
+    The model, its settings and the number of samples come from the run's results in the same folder. Without these,
+    the model is named after the folder, and the settings of generation are those in the samples; other settings are
+    unknown, so that the run's time is one of its settings and no other run is pooled with it.
 
     NotTrialsError if no line holds a trial of a study of this package.
     """
@@ -93,10 +137,11 @@ def read_sample_file(path: str) -> TrialFile:
     task, time = match["task"], match["time"]
     study = _study(task)
     keys = tuple(study.column_types)
-    rows, n_lines = _rows(path, keys)
+    rows, n_lines, generation = _rows(path, keys)
     if not rows:
         raise NotTrialsError(f"no line of task {task} holds a trial of a study")
     run = _results(path)
+    unknown = {**setup_of("generation", generation), UNKNOWN_RUN: time}
     n_samples = ((run.get("n-samples") or {}).get(task) or {}).get("effective") or 0
     columns, left_out = trial_columns(
         study, dict(zip((*keys, *EXTRA_COLUMNS), zip(*rows, strict=True), strict=True))
@@ -113,7 +158,7 @@ def read_sample_file(path: str) -> TrialFile:
             "lm_eval": str(run.get("lm_eval_version", "")),
             "task": str(run.get("versions", {}).get(task, "")),
         },
-        setup=_setup(run, task, study),
+        setup=_setup(run, task, study) if run else unknown,
         provenance=_provenance(run, task),
         left_out=left_out,
     )
@@ -129,14 +174,16 @@ class _Sample(Struct, gc=False):
     doc: _Doc
     trial: Any = field(name=TRIAL)
     prompt_hash: Any = None
+    arguments: Any = None
 
 
 _SAMPLE = Decoder(_Sample)
 
 
-def _rows(path: str, keys: Sequence[str]) -> tuple[list[tuple[Any, ...]], int]:
-    """Return the record and the extra columns of each trial, and the number of lines."""
+def _rows(path: str, keys: Sequence[str]) -> tuple[list[tuple[Any, ...]], int, dict[str, Any]]:
+    """Return the record and the extra columns of each trial, the number of lines, and the settings of generation."""
     rows, n_lines = [], 0
+    generation: dict[str, Any] = {}
     with fsspec.open(path, "rb") as lines:
         for line in lines:
             n_lines += 1
@@ -148,7 +195,15 @@ def _rows(path: str, keys: Sequence[str]) -> tuple[list[tuple[Any, ...]], int]:
                     question = question_digest(doc.question, doc.choices)
                     prompt = f"lm-eval {prompt[:16]}" if isinstance(prompt, str) else ""
                     rows.append((*map(sample.trial.get, keys), question, prompt, str(doc.id), 1))
-    return rows, n_lines
+                    generation = generation or _generation(sample.arguments)
+    return rows, n_lines, generation
+
+
+def _generation(arguments: Any) -> dict[str, Any]:
+    """Return the settings of generation in the arguments of a sample's first request; empty if there are none."""
+    request = arguments.get("gen_args_0") if isinstance(arguments, dict) else None
+    settings = request.get("arg_1") if isinstance(request, dict) else None
+    return settings if isinstance(settings, dict) else {}
 
 
 def _study(task: str) -> Study:
@@ -161,13 +216,11 @@ def _study(task: str) -> Study:
 
 def _results(path: str) -> dict[str, Any]:
     """Return the results of a sample file's run; empty if there are none."""
-    (results_path,) = results_beside(path)
-    try:
+    for results_path in filter(is_results_file, results_beside(path)):
         with fsspec.open(results_path, "rt", encoding="utf-8") as file:
             run: dict[str, Any] = json.load(file)
-    except FileNotFoundError:
-        return {}
-    return run
+        return run
+    return {}
 
 
 def _model(run: Mapping[str, Any]) -> str:

@@ -37,7 +37,13 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.compat import LogWriter, run_quietly
 from confidence_tasks.harness.inspect.metrics import condition_summary, reference_of
 from confidence_tasks.harness.inspect.viewer import provenance, scored_trial, versions
-from confidence_tasks.report.inspect_logs import RESCORED, Summary, refuse_unbounded, summaries
+from confidence_tasks.report.inspect_logs import (
+    RESCORED,
+    Summary,
+    refuse_unbounded,
+    refuse_without_samples,
+    summaries,
+)
 from confidence_tasks.report.trial_files import NotTrialsError, without_garbage_collection
 from confidence_tasks.study.trial import Item, question_metadata
 
@@ -84,8 +90,7 @@ def rescore(path: str | PathLike[str], target: str | PathLike[str] = "") -> Resc
         refuse_unbounded(local)
         log = read_eval_log(local, header_only=True)
         samples = _sorted_samples(log, summaries(local))
-        if not samples:
-            raise NotTrialsError(f"the log has no samples (status: {log.status})")
+        refuse_without_samples(log, len(samples))
         scorers, before = _scorers(log), metrics_of(log)
         _log_every_measure(log, samples)
         rescored, n_changed = run_quietly(_rescore(log, local, samples, scorers, fspath(target)))

@@ -339,6 +339,9 @@ def archive_directory(file: IO[bytes]) -> int:
 ORIGINS = ("task", "generation", "model", "role", "harness", "solver")
 """Prefixes of settings, by what they belong to, so that settings of the same name from two origins stay apart."""
 
+UNKNOWN_RUN = "harness.run"
+"""Setting of a run whose other settings are unknown: its time, so that no other run is pooled with it."""
+
 _IRRELEVANT = frozenset(
     {
         "adaptive_connections",

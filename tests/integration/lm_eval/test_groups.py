@@ -1,5 +1,6 @@
 """The tasks and groups that lm-eval finds: their names, what they hold, and the files for ``--include_path``."""
 
+import json
 import re
 from pathlib import Path
 
@@ -7,11 +8,12 @@ import lm_eval.tasks
 import pytest
 from click.testing import CliRunner
 from lm_eval.tasks import TaskManager
-from tests.integration.lm_eval.harnesses import stubs
+from tests.integration.lm_eval.harnesses import lm_eval_run, stubs
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import main
 from confidence_tasks.harness.lm_eval.groups import task_groups
+from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.studies.scales.replies import BOUNDARY, GRANULARITY, NONSTANDARD
 
 
@@ -86,3 +88,52 @@ def test_study_group_holds_conditions_and_these_hold_the_papers_sources(manager,
 def test_tags_pick_out_a_study_and_a_source(manager):
     assert len(manager.task_index["confidence_scale_boundary"].tags) == 4 * 4
     assert len(manager.task_index["confidence_arithmetic"].tags) == 5 + 4 + 6 + 3 + 10 + 7 + 13
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory):
+    """A file of questions."""
+    path = tmp_path_factory.mktemp("own") / "q.jsonl"
+    lines = [json.dumps({"question": f"What is 1 + {i}?", "answer": str(1 + i)}) for i in range(12)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+GROUPS = {
+    group.task(condition): sources
+    for group in task_groups(studies())
+    for condition, sources in group.sources.items()
+    if len(sources) > 1
+}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_a_group_of_several_sources_asks_the_user_s_source_once(name, own):
+    manager = TaskManager(include_path=stubs(), include_defaults=False, metadata={"source": str(own)})
+    loaded = manager.load([name])
+    assert len(loaded["group_map"][name]) == len(loaded["tasks"]) == 1
+    assert len(GROUPS[name]) > 1
+
+
+def test_the_standard_error_of_a_group_of_one_source_is_that_of_its_questions(own):
+    found = lm_eval_run(
+        SimulatedLM("sloppy"), ["scale_granularity_0_100"], {"source": str(own), "metrics": "all"}
+    )
+    (task,) = (name for name in found["results"] if name != "scale_granularity_0_100")
+    assert found["n-samples"][task]["effective"] == 12
+    group, alone = found["groups"]["scale_granularity_0_100"], found["results"][task]
+    for measure in ("accuracy", "ece"):
+        assert group[f"{measure}_stderr,none"] == alone[f"{measure}_stderr,none"] > 0
+    p = alone["accuracy,none"]
+    assert alone["accuracy_stderr,none"] == pytest.approx((p * (1 - p) / 12) ** 0.5, rel=0.1)
+
+
+def test_tasks_of_a_group_that_differ_in_anything_stay(own, tmp_path):
+    same = {"task": "scale_granularity_0_100_mmlu"}
+    other = {"task": "scale_granularity_0_100_gsm8k", "generation_kwargs": {"temperature": 1.0}}
+    group = {"group": "mine", "task": [same, other, "scale_granularity_0_20_mmlu"]}
+    (tmp_path / "mine.yaml").write_text(json.dumps(group), encoding="utf-8")
+    manager = TaskManager(
+        include_path=[str(stubs()), str(tmp_path)], include_defaults=False, metadata={"source": str(own)}
+    )
+    assert len(manager.load(["mine"])["tasks"]) == 3

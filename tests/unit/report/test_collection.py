@@ -12,11 +12,13 @@ from click.testing import CliRunner
 from inspect_ai import Task, eval_retry
 from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import Sample
+from inspect_ai.log import read_eval_log, write_eval_log
 from inspect_ai.scorer import match
 from tests.trials import fermieval_trial, scale_trial
 from tests.unit.report.runs import rows, undrawn_report, write
 
 from confidence_tasks import riskeval
+from confidence_tasks.cli import main
 from confidence_tasks.harness.inspect.simulated import SimulatedSubject
 from confidence_tasks.report import collect, trials
 from confidence_tasks.report.commands.report import report as command
@@ -207,6 +209,43 @@ def test_what_cannot_be_read_is_named_with_the_reason_and_costs_nothing_else(log
     assert "no columns" in reasons["people.csv"]
     assert "confidence-tasks score" in reasons["replies.csv"]
     assert "Granularity" in page
+
+
+def test_the_lists_that_inspect_writes_beside_logs_are_no_logs(log, tmp_path):
+    folder = tmp_path / "set"
+    folder.mkdir()
+    (folder / "run.eval").write_bytes(log.read_bytes())
+    (folder / "eval-set.json").write_text('{"eval_set_id": "a", "tasks": []}', encoding="utf-8")
+    (folder / "logs.json").write_text('{"run.eval": {"eval": {}, "value": NaN}}', encoding="utf-8")
+    (folder / "listing.json").write_text('{"run.eval": {}}', encoding="utf-8")
+    found = collect(folder)
+    assert (len(found.files), found.skipped) == (1, ())
+    done = CliRunner().invoke(main, ["rescore", str(folder), "--json"])
+    assert done.exit_code == 0, done.output
+    assert len(json.loads(done.stdout)) == 1
+    write_eval_log(read_eval_log(str(log)), str(folder / "logs.json"))
+    assert [Path(file.path).name for file in collect(folder).files] == ["logs.json", "run.eval"]
+    (folder / "logs.json").write_text('{"run.eval": ', encoding="utf-8")
+    assert [Path(entry.path).name for entry in collect(folder).skipped] == ["logs.json"]
+
+
+@pytest.mark.parametrize("suffix", ["eval", "json"])
+def test_a_log_without_samples_says_the_cause_and_what_to_do(suffix, tmp_path):
+    (done,) = inspect_eval(
+        riskeval(source="arithmetic", n=2),
+        model="simulated/ideal",
+        log_dir=str(tmp_path),
+        log_format=suffix,
+        log_samples=False,
+        display="none",
+    )
+    assert done.status == "success"
+    said = "--no-log-samples (log_samples=False), so that it has metrics but no replies: run the evaluation again"
+    code, _, printed = run(tmp_path, folder=tmp_path / "page")
+    assert code == 1
+    assert said in " ".join(printed.split())
+    done = CliRunner().invoke(main, ["rescore", str(tmp_path)])
+    assert said in " ".join(done.output.split())
 
 
 def test_where_no_trials_are_found_no_page_is_written(foreign, tmp_path):

@@ -78,3 +78,80 @@ def test_lines_of_missing_and_unreadable_numbers_are_read(tmp_path):
     assert file.columns["sample_id"].tolist() == [row["question_id"] for row in asked]
     assert np.isnan(file.columns["confidence"]).tolist() == [True, False, False, False]
     assert file.lost == 2
+
+
+# Which results belong to which samples -------------------------------------------------------------------------------
+
+TASK = "scale_granularity_0_20_arithmetic"
+
+
+def _run(folder, day, name="results", **run):
+    """Write the samples of a run and its results, `name` and its time; none without a name."""
+    time = f"2026-01-{day}T10-00-00.123456"
+    asked = [row for row in rows("scales") if row["condition"] == "0-20"]
+    settings = run.pop("settings", {})
+    arguments = {"gen_args_0": {"arg_0": "How many?", "arg_1": settings}}
+    write(
+        folder / f"samples_{TASK}_{time}.jsonl",
+        [{"doc": {"id": row["question_id"]}, "arguments": arguments, TRIAL: row} for row in asked],
+    )
+    if name:
+        results = {"results": {TASK: {"mratio,none": math.nan}}, "configs": {}, "config": {}, **run}
+        (folder / f"{name}_{time}.json").write_text(json.dumps(results), encoding="utf-8")
+
+
+def _labels(folder):
+    found = collect(folder)
+    assert not found.skipped
+    return [model.label for task in group_by_task(found.files) for model in task.models]
+
+
+def test_results_are_those_of_their_time_whatever_they_are_called(tmp_path):
+    """`--output_path NAME.json` writes NAME_<time>.json, and the samples of several models into one folder."""
+    for day, model in (("30", "lab/a"), ("31", "lab/b")):
+        _run(
+            tmp_path,
+            day,
+            model[-1],
+            model_name=model,
+            config={"model": "hf", "model_args": f"pretrained={model}"},
+        )
+    assert _labels(tmp_path) == ["lab/a", "lab/b"]
+
+
+def test_a_file_of_the_time_that_is_no_results_file_is_not_taken_for_one(tmp_path):
+    _run(
+        tmp_path, "30", "named", model_name="lab/a", config={"model": "hf", "model_args": "pretrained=lab/a"}
+    )
+    (tmp_path / "a_2026-01-30T10-00-00.123456.json").write_text('{"results": 1}', encoding="utf-8")
+    found = collect(tmp_path)
+    assert [file.model for file in found.files] == ["lab/a"]
+    assert [entry.path.rsplit("/", 1)[-1][0] for entry in found.skipped] == ["a"]
+
+
+def test_a_results_file_without_samples_says_what_to_do(tmp_path):
+    _run(tmp_path, "30")
+    (samples,) = tmp_path.glob("samples_*")
+    samples.unlink()
+    (entry,) = collect(tmp_path).skipped
+    assert "run lm_eval with --log_samples" in entry.reason
+
+
+def test_runs_without_their_results_are_not_pooled(tmp_path):
+    for day in ("30", "31"):
+        _run(tmp_path, day, "", settings={"temperature": 0.5, "until": []})
+    assert {file.setup["generation.temperature"] for file in collect(tmp_path).files} == {"0.5"}
+    labels = _labels(tmp_path)
+    assert [label.partition(" (run=2026-01-")[2][:2] for label in labels] == ["30", "31"]
+    (task,) = undrawn_report(collect(tmp_path), settings=Settings(n_resamples=20)).tasks
+    (notice,) = [each for each in task.notices if each.title == "Runs without their results file"]
+    assert notice.where == tuple(labels)
+
+
+def test_tasks_of_one_run_without_its_results_are_pooled(tmp_path):
+    _run(tmp_path, "30", "")
+    (samples,) = tmp_path.glob("samples_*")
+    other = samples.read_text(encoding="utf-8").replace("0-20", "0-10")
+    (tmp_path / samples.name.replace("0_20", "0_10")).write_text(other, encoding="utf-8")
+    ((model,),) = (task.models for task in group_by_task(collect(tmp_path).files))
+    assert {*model.columns["condition"]} == {"0-10", "0-20"}

@@ -13,7 +13,7 @@ from datasets.arrow_dataset import Dataset
 from lm_eval.api.instance import Instance
 from lm_eval.api.task import ConfigurableTask
 
-from confidence_tasks.harness.compat import model_arguments, set_metrics
+from confidence_tasks.harness.compat import choose_group_members, model_arguments, set_metrics
 from confidence_tasks.harness.lm_eval.groups import REVISIONS, TaskGroup, aggregations, sample_metrics
 from confidence_tasks.harness.lm_eval.stage_requests import (
     REQUEST_TYPE,
@@ -63,6 +63,9 @@ _DEFAULTS: Mapping[str, Any] = {
 _HARNESS = frozenset({"config_source", "version"})
 """Keys that lm-eval itself adds to the metadata."""
 
+
+_NAMES = frozenset({"task", "task_alias", "tag"})
+"""Keys of a configuration that do not change what is asked."""
 
 ALTERNATIVES: Mapping[str, str] = {
     "seed": "use question_seed, because lm-eval has seeds of its own",
@@ -149,6 +152,7 @@ class StudyOfStages(ConfigurableTask):
         given = stub.get("metadata") or {}
         parameters = {name: value for name, value in given.items() if value is not None}
         check_metadata(self.study, parameters)
+        self.asked = {**stub, **dict.fromkeys(_NAMES), "metadata": {**parameters, **dict.fromkeys(_HARNESS)}}
         super().__init__(config=deepcopy({**_DEFAULTS, **self.defaults(), **stub, "metadata": parameters}))
         which = parameters.get(METRICS.name, METRICS.default)
         METRICS.check(which)
@@ -356,6 +360,26 @@ class StudyOfStages(ConfigurableTask):
 def warn_once(message: str) -> None:
     """Log a warning once, not for every condition and source of a study."""
     _log.warning(message)
+
+
+def _asks_something_new(task: object, members: Sequence[object]) -> bool:
+    """Return False for a task that asks the same as a member of its group.
+
+    That are the tasks of a condition on several sources if the metadata names one source. lm-eval would ask its
+    questions once per task, and take the replies for independent ones.
+    """
+    if not isinstance(task, StudyOfStages):
+        return True
+    same = [each for each in members if isinstance(each, StudyOfStages) and each.asked == task.asked]
+    if same:
+        source = task.asked["metadata"]["source"]
+        warn_once(
+            f"source={source}: {task.config.task} asks the same as {same[0].config.task}, so it is left out"
+        )
+    return not same
+
+
+choose_group_members(_asks_something_new)
 
 
 def _document(item: Item) -> dict[str, Any]:

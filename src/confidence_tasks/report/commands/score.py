@@ -168,13 +168,12 @@ def rescore(
     """
     if write and output is not None:
         raise click.UsageError("--write and --output exclude each other")
-    from confidence_tasks.report.collection import LOG_SUFFIXES, files_under, why_nothing
+    from confidence_tasks.report.collection import logs_under, why_nothing
 
-    for empty in (log for log in logs if not files_under(log)):
+    found = {log: logs_under(log) for log in logs}
+    for empty in (log for log in logs if not found[log]):
         print_message(f" {empty}: {why_nothing(empty)}", "skipped")
-    paths = {
-        _full_address(path): path for log in logs for path in files_under(log) if path.endswith(LOG_SUFFIXES)
-    }
+    paths = {_full_address(path): path for of_log in found.values() for path in of_log}
     targets = _targets(paths, output) if output is not None else {path: path for path in paths.values()}
     if not (write or output is not None):
         targets = dict.fromkeys(paths.values(), "")
