@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 
 from confidence_tasks.report.task_trials import Columns, Group, ModelGroups, TrialSubset
 from confidence_tasks.statistics import Estimate, Interval
-from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray
+from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray, undefined
 from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, InvertedTest, Method, Resampled
 from confidence_tasks.statistics.inference.resampling import as_estimate, interval_of
 from confidence_tasks.statistics.inference.weights import (
@@ -167,7 +167,8 @@ def distributions(
             rows = rows_of(columns, cell.rows)
             questions = frozenset(map(str, rows["question_id"]))
             for measure in table.measures:
-                value = as_estimate(measure.compute(rows, None))
+                test = measure.test_inversion(rows, unit[cell.rows]) if measure.test_inversion else None
+                value = _unless_unknown(as_estimate(measure.compute(rows, None)), test)
                 is_extreme = measure.interval == "wilson" and value in (0.0, 1.0)
                 by_cell[cell, measure.name] = Distribution(
                     value,
@@ -175,11 +176,15 @@ def distributions(
                     frozenset(names[contributing(table, measure)]) if is_extreme else questions,
                     informative(measure, rows),
                     measure.is_average,
-                    inverted_test=measure.test_inversion(rows, unit[cell.rows])
-                    if measure.test_inversion
-                    else None,
+                    inverted_test=test,
                 )
     return by_cell
+
+
+def _unless_unknown(value: Estimate, test: InvertedTest | None) -> Estimate:
+    """Return the value, or NaN with the reason if its test says that nothing is known about it."""
+    reason = test.unknown if test else None
+    return value if reason is None or np.isnan(value) else undefined(reason)
 
 
 def resampled(

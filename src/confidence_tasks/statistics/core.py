@@ -25,6 +25,7 @@ class Reason(StrEnum):
     CONSTANT = "all values are equal"
     INFINITE = "infinite value"
     ZERO_D_PRIME = "d' is 0"
+    NEGATIVE_D_PRIME = "d' is negative: accuracy below one half"
     UNSTABLE = "d' is close to 0"
     EMPTY_CELL = "too few wrong answers expected above the threshold"
     NOT_IDENTIFIED = "not identified by the data"

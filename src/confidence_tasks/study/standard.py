@@ -7,14 +7,19 @@ from dataclasses import replace
 import numpy as np
 
 from confidence_tasks.statistics import calibration, information, sdt
+from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.study.measures import (
     ACCURACY,
     CONFIDENCE,
     GRADED,
     Columns,
+    Compute,
     Informative,
     Measure,
     Posterior,
+    StatisticCall,
+    Value,
     auroc,
     calibration_error,
     incomparable_by,
@@ -43,6 +48,22 @@ def _outcomes(trials: Columns) -> Columns:
     return {"correct": np.array([1.0, 1.0, 0.0, 0.0]), "confidence": np.array([1.0, 0.0, 1.0, 0.0])}
 
 
+def with_stable_d_prime(m_ratio: Compute, d_prime: Compute) -> Compute:
+    """Withhold the M-ratio of trials whose d' is below 0.5; resamples and draws keep theirs.
+
+    ``m_ratio`` and ``d_prime`` are made by :func:`~confidence_tasks.study.measures.statistic_of` of the same columns.
+    """
+
+    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+        value = m_ratio(trials, weights)
+        if weights is not None:
+            return value
+        return sdt.stable_m_ratio(as_estimate(value), as_estimate(d_prime(trials, None)))
+
+    columns = m_ratio.columns if isinstance(m_ratio, StatisticCall) else ()
+    return StatisticCall(columns, compute)
+
+
 def threshold_measure(
     name: str, quantity: str, description: str, threshold: float = HIGH_CONFIDENCE
 ) -> Measure:
@@ -50,14 +71,18 @@ def threshold_measure(
 
     ``quantity`` is ``meta_d`` or ``m_ratio``; ``threshold``, in (0, 1), is the smallest high confidence.
     """
-    statistic = {"meta_d": sdt.meta_d_threshold, "m_ratio": sdt.m_ratio_threshold}[quantity]
+    function = {"meta_d": sdt.meta_d_threshold, "m_ratio": sdt.m_ratio_threshold}[quantity]
+    compute = statistic_of(function, *GRADED, threshold=threshold, padding=PADDING)
+    if quantity == "m_ratio":
+        d_prime = statistic_of(sdt.d_prime_threshold, *GRADED, threshold=threshold, padding=PADDING)
+        compute = with_stable_d_prime(compute, d_prime)
     return Measure(
         name,
-        statistic_of(statistic, *GRADED, threshold=threshold, padding=PADDING),
+        compute,
         description,
         "higher",
         posterior=Posterior(
-            _outcomes, statistic_of(statistic, *GRADED, threshold=threshold, padding="none"), prior=_PRIOR
+            _outcomes, statistic_of(function, *GRADED, threshold=threshold, padding="none"), prior=_PRIOR
         ),
         influence=influence_of(
             sdt.threshold_influence, *GRADED, quantity=quantity, threshold=threshold, padding=PADDING
@@ -103,7 +128,7 @@ META_INFORMATION = Measure(
 M_RATIO = threshold_measure(
     "mratio",
     "m_ratio",
-    "meta-d' / d' with confidence split at 0.9: 1 is ideal, less is lost; unstable when d' is below 0.5.",
+    "meta-d' / d' with confidence split at 0.9: 1 is ideal, less is lost; withheld if d' is below 0.5.",
 )
 
 STANDARD: tuple[Measure, ...] = (

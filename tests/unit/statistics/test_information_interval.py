@@ -12,7 +12,7 @@ from scipy.special import xlogy
 from confidence_tasks.statistics import meta_information, meta_information_interval
 from confidence_tasks.statistics.core import Reason
 from confidence_tasks.statistics.inference import bootstrap_distribution
-from confidence_tasks.statistics.information import InformationTables
+from confidence_tasks.statistics.information import InformationTables, usable_bins
 from confidence_tasks.statistics.information.interval import _sampled_entropy, _Table
 
 trials = st.lists(
@@ -71,7 +71,9 @@ def test_a_higher_level_gives_a_wider_interval(rows):
 @given(trials)
 def test_tables_have_the_information(rows):
     correct, confidence = np.array(rows).T
-    plain = meta_information(correct, confidence, correction="none")
+    n_wrong, n_right = np.array([len(correct) - correct.sum()]), np.array([correct.sum()])
+    bins = max(int(usable_bins(10, n_wrong, n_right)[0]), 1)
+    plain = meta_information(correct, confidence, bins=bins, correction="none")
     tables = InformationTables.of(correct, confidence)
     assert math.isnan(plain) or tables.estimate == pytest.approx(plain, abs=1e-12)
 

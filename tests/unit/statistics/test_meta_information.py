@@ -6,7 +6,7 @@ from scipy import integrate, stats
 from scipy.special import xlogy
 from sklearn.metrics import mutual_info_score
 
-from confidence_tasks.statistics import Reason, meta_information
+from confidence_tasks.statistics import Reason, meta_information, meta_information_interval
 from confidence_tasks.statistics.inference import bootstrap_distribution
 from confidence_tasks.statistics.information import estimates as machinery
 from confidence_tasks.statistics.information import meta_information_test
@@ -99,13 +99,70 @@ def test_missing_information_has_a_reason(correct, confidence, reason, options):
 
 
 def test_chance_accuracy_has_no_ideal_observer():
-    assert meta_information([1, 0, 1, 0], [1, 2, 1, 2], unit="ideal").reason is Reason.ZERO_D_PRIME
+    assert meta_information([1, 0, 1, 0] * 5, [1, 2, 1, 2] * 5, unit="ideal").reason is Reason.ZERO_D_PRIME
 
 
-@pytest.mark.parametrize("correction", ["simulation", "none"])
-def test_constant_confidence_has_no_information(correction):
-    assert meta_information([1, 0, 1], [0.5] * 3, correction=correction) == pytest.approx(0.0, abs=1e-12)
+def test_constant_confidence_has_no_information():
+    assert meta_information([1, 0, 1], [0.5] * 3, correction="none") == pytest.approx(0.0, abs=1e-12)
     assert meta_information_test([1, 0, 1], [0.5] * 3, n_permutations=99).p_value == 1.0
+
+
+@pytest.mark.parametrize("n", [3, 400])
+@pytest.mark.parametrize("bins", [10, None])
+def test_constant_confidence_determines_no_corrected_value(n, bins):
+    """There is no interval either."""
+    found = meta_information(np.arange(n) % 3 == 0, np.full(n, 0.5), bins=bins)
+    assert np.isnan(found)
+    assert found.reason is Reason.FEW_INFORMATIVE
+
+
+# Few trials, few errors
+
+
+@pytest.mark.parametrize("bins", [10, None])
+@pytest.mark.parametrize("n", [5, 9])
+def test_too_few_trials_for_two_bins_have_no_value(n, bins, rng):
+    found = meta_information(np.arange(n) % 2, rng.random(n), bins=bins)
+    assert np.isnan(found)
+    assert found.reason is Reason.FEW_INFORMATIVE
+    resampled = meta_information(np.arange(n) % 2, rng.random(n), bins=bins, weights=np.ones((3, n)))
+    assert np.isnan(resampled).all()
+
+
+@pytest.mark.parametrize("bins", [10, None])
+@pytest.mark.parametrize("accuracy", [0.6, 0.8])
+@pytest.mark.parametrize("n", [10, 12, 20, 30, 50, 100])
+def test_unrelated_confidence_has_no_information_from_few_trials_on_average(n, accuracy, bins, rng):
+    found = [meta_information(rng.random(n) < accuracy, rng.random(n), bins=bins) for _ in range(400)]
+    defined = [float(value) for value in found if not np.isnan(value)]
+    assert np.median(defined) < 0.04
+    assert np.mean(defined) == pytest.approx(0.0, abs=0.06)
+
+
+def test_few_errors_do_not_raise_the_information(rng):
+    """At an accuracy of .95, 100 trials have five errors in ten bins."""
+    found = []
+    for _ in range(300):
+        correct = rng.random(100) < 0.95
+        found.append(float(meta_information(correct, rng.random(100))))
+    assert np.nanmedian(found) < 0.03  # the corrected estimate has a mean of .17
+
+
+@given(binary_trials(), st.sampled_from([1, 4, 10]))
+def test_what_has_no_interval_has_no_value(trials, bins):
+    low, _ = meta_information_interval(*trials, bins=bins)
+    value = meta_information(*trials, bins=bins)
+    assert np.isnan(value) == np.isnan(low)
+
+
+def test_each_row_of_weights_has_its_own_number_of_bins(rng):
+    correct, confidence = np.tile([0.0, 1.0], 30), rng.random(60)
+    rows = np.stack([np.ones(60), np.arange(60) < 22, np.arange(60) < 4]).astype(float)
+    found = meta_information(correct, confidence, weights=rows)
+    some = slice(None, 22)
+    assert found[0] == pytest.approx(meta_information(correct, confidence))
+    assert found[1] == pytest.approx(meta_information(correct[some], confidence[some]))
+    assert np.isnan(found[2])
 
 
 @given(binary_trials(), st.sampled_from(OPTIONS), st.sampled_from([None, 1, 10]))

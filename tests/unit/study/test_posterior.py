@@ -60,7 +60,7 @@ def test_posterior_of_a_proportion_is_the_jeffreys_beta_distribution(right):
 
 
 @pytest.mark.parametrize("name", ["mratio", "meta_d"])
-@pytest.mark.parametrize("table", [(60, 0, 20, 20), (120, 40, 30, 10), (90, 1, 9, 0)])
+@pytest.mark.parametrize("table", [(80, 0, 20, 20), (120, 40, 30, 10), (90, 1, 9, 0)])
 def test_posterior_of_m_ratio_equals_that_of_dirichlet_cells(name, table):
     """Cells drawn independently of the package's weights: gamma variates of each count and three quarters."""
     right_low, right_high, wrong_low, wrong_high = table

@@ -10,6 +10,7 @@ same questions, so lm-eval's standard error of their mean would be wrong. The re
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -238,6 +239,8 @@ def _standard_error(measure: Measure) -> Callable[[Sequence[MetricTrial]], float
         from confidence_tasks.statistics import bootstrap
 
         table = columns([each.trial for each in trials])
+        if math.isnan(float(measure.compute(table, None))):
+            return math.nan
 
         def statistic(_: FloatArray, *, weights: FloatArray) -> Value:
             return measure.compute(table, weights)

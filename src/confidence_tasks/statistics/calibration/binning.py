@@ -397,6 +397,11 @@ class BinnedTrials:
             clustering=Clustering.of(residual, index, question, np.sqrt(one_question)),
         )
 
+    @property
+    def unknown(self) -> Reason | None:
+        """None: an ECE has a value even if it has no interval."""
+        return None
+
     @classmethod
     def mean(cls, parts: Sequence[Self], dependence: float) -> Self:
         """Join the bins of several ECEs that are averaged."""

@@ -244,6 +244,10 @@ _NO_LEVEL = 1e-12
 class InvertedTest(Protocol):
     """The data of a test whose inversion gives an interval."""
 
+    @property
+    def unknown(self) -> Reason | None:
+        """Reason why not even the value is known where there is no interval, or None."""
+
     @classmethod
     def mean(cls, parts: Sequence[Self], dependence: float) -> Self:
         """Return the test of the mean of parts, whose variance is ``dependence`` times that of independent parts."""

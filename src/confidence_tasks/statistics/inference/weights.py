@@ -122,6 +122,12 @@ class Weighting:
         """Return cumulative sums of the weights of some trials in a given order, shape (R, k), in the narrow type."""
         return self.once(order.tobytes(), lambda: running_sums(take(self.narrow, order)))
 
+    def take(self, rows: IntArray) -> Weighting:
+        """Return some of the rows, without a copy if these are all."""
+        if len(rows) == len(self.rows):
+            return self
+        return Weighting(self.rows[rows], self.batch, self.narrow[rows])
+
     def kept(self, keep: BoolArray) -> SharedWeights:
         """Return the weights of some trials, to be shared by several statistics."""
         some = np.flatnonzero(keep)

@@ -8,7 +8,11 @@ from confidence_tasks.statistics.information.estimates import (
     semantic_entropy,
     token_entropy,
 )
-from confidence_tasks.statistics.information.interval import InformationTables, meta_information_interval
+from confidence_tasks.statistics.information.interval import (
+    InformationTables,
+    meta_information_interval,
+    usable_bins,
+)
 
 __all__ = [
     "InformationTables",
@@ -19,4 +23,5 @@ __all__ = [
     "meta_information_test",
     "semantic_entropy",
     "token_entropy",
+    "usable_bins",
 ]

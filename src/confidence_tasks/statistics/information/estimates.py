@@ -26,6 +26,7 @@ from confidence_tasks.statistics.core import (
 )
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.inference.weights import Result, Seed, Weighting, Weights, ratio, tied
+from confidence_tasks.statistics.information.interval import median_share, too_few_outside, usable_bins
 from confidence_tasks.statistics.sdt.count_tables import counts_between
 
 Correction: TypeAlias = Literal["simulation", "none"]
@@ -95,12 +96,16 @@ def meta_information(
         Any real number, such as a probability or a log-probability. Only the order of the values matters.
     bins : int or None, default 10
         Number of bins of equal mass; tied values share a bin. With None, each distinct value has its own bin, which is
-        suitable for a few ratings. More bins can only increase the information, and its bias.
+        suitable for a few ratings. More bins can only increase the information, and its bias. With fewer than five
+        trials per bin, there are fewer bins of equal mass, so that each has five trials and two answers of the smaller
+        class.
     correction : {"simulation", "none"}, default "simulation"
         Bias correction. ``"simulation"`` estimates the bias as the mean information of tables of the same size, drawn
         from the observed proportions, minus the observed information. So the result is 2 * observed - E[simulated],
-        where the mean is computed exactly. The correction is too small for fewer than about five trials per bin, as the
-        empty cells of the observed table are empty in every simulated table.
+        where the mean is computed exactly. The empty cells of the observed table are empty in every simulated table, so
+        that the correction is too small for fewer than two answers of the smaller class per bin. The result is then the
+        value at which the test of :func:`meta_information_interval` is 0; rows of resamples keep the correction.
+        ``"none"`` describes the trials as they are: bins are never fewer, and few trials give a value, too.
     unit : {"entropy", "ideal", "bits"}, default "entropy"
         ``"entropy"`` divides the information by H(correct) (meta-I2r), ``"ideal"`` by that in the confidence of an
         ideal two-choice observer with the same accuracy (meta-I1r). ``"bits"`` is the information in bits (meta-I).
@@ -111,8 +116,10 @@ def meta_information(
     Returns
     -------
     Estimate, or ndarray of shape (R,)
-        NaN without trials, if all answers are right or all wrong, or (``"ideal"``) at an accuracy of 1/2. It can be
-        negative by sampling error. In units of the entropy it is at most 1.
+        NaN without trials, if all answers are right or all wrong, or (``"ideal"``) at an accuracy of 1/2. Also NaN if
+        there are too few trials for two bins, or if the expected number of answers of the smaller class outside the
+        fullest bin, under independence, is below two: there is no interval either. It can be negative by sampling
+        error. In units of the entropy it is at most 1.
 
     References
     ----------
@@ -127,8 +134,11 @@ def meta_information(
     >>> round(meta_information(correct, confident, correction="none", unit="bits"), 3)
     0.094
     """
-    table, weighting = _count_by_bin(correct, confidence, bins, weights)
-    return _settle(_in_unit(table, _corrected_information(table, correction), unit), table, weighting)
+    check_option("correction", correction, get_args(Correction))
+    counts = _count_by_bin(correct, confidence, bins, weights, reduce=correction != "none")
+    information = _corrected_information(counts, correction)
+    settle = counts.settle if correction == "none" else counts.settle_information
+    return settle(_in_unit(counts.table, information, unit))
 
 
 def meta_information_test(
@@ -174,44 +184,105 @@ def meta_information_test(
     """
     if n_permutations < 1:
         raise ValueError(f"n_permutations must be at least 1, got {n_permutations}")
-    table, weighting = _count_by_bin(correct, confidence, bins, None)
-    corrected = _corrected_information(table, correction)
+    check_option("correction", correction, get_args(Correction))
+    counts = _count_by_bin(correct, confidence, bins, None)
+    table, corrected = counts.table, _corrected_information(counts, correction)
     rng = np.random.default_rng(seed)
-    permutations = _permuted_counts(table, correct, confidence, bins, questions, n_permutations, rng)
-    values = {
-        "information": corrected,
+    permutations = _permuted_counts(counts, correct, confidence, questions, n_permutations, rng)
+    always = {
         "uncorrected": table_information(table),
         "entropy": table_entropy(table.sum(axis=2)),
         "ideal_information": _ideal_information(table),
-        "meta_i1r": _in_unit(table, corrected, "ideal"),
-        "meta_i2r": _in_unit(table, corrected, "entropy"),
         "p_value": _p_value(table, permutations),
     }
+    information = {
+        "information": corrected,
+        "meta_i1r": _in_unit(table, corrected, "ideal"),
+        "meta_i2r": _in_unit(table, corrected, "entropy"),
+    }
     return MetaInformation(
-        **{name: as_estimate(_settle(value, table, weighting)) for name, value in values.items()},
+        **{name: as_estimate(counts.settle(value)) for name, value in always.items()},
+        **{name: as_estimate(counts.settle_information(value)) for name, value in information.items()},
         n_permutations=n_permutations,
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """Wrong and right answers by bin of confidence, for each row of weights."""
+
+    table: FloatArray  # (R, 2, bins); rows with fewer bins end in zeros
+    n_bins: IntArray  # (R,)
+    weighting: Weighting
+
+    def settle(self, values: FloatArray) -> Result:
+        """Return values (R,), NaN if they are not defined."""
+        one_class = (self.table.sum(axis=2) == 0.0).any(axis=1), Reason.ONE_CLASS
+        # Any other NaN is a ratio to the information of an ideal observer at chance, which is 0.
+        return self.weighting.settle(values, one_class, (np.isnan(values), Reason.ZERO_D_PRIME))
+
+    def settle_information(self, values: FloatArray) -> Result:
+        """Return values (R,) of the information, NaN also if too few trials determine them."""
+        known = ~((self.n_bins < 2) | too_few_outside(self.table))
+        one_class = (self.table.sum(axis=2) == 0.0).any(axis=1), Reason.ONE_CLASS
+        few = ~known, Reason.FEW_INFORMATIVE
+        return self.weighting.settle(values, one_class, few, (np.isnan(values), Reason.ZERO_D_PRIME))
+
+
 def _count_by_bin(
-    correct: ArrayLike, confidence: ArrayLike, bins: int | None, weights: Weights
-) -> tuple[FloatArray, Weighting]:
-    """Count wrong and right answers by bin of confidence, shape (R, 2, bins)."""
+    correct: ArrayLike, confidence: ArrayLike, bins: int | None, weights: Weights, *, reduce: bool = True
+) -> _Counts:
+    """Count answers by bin; with ``reduce``, the number of bins is that of :func:`usable_bins`."""
     right, values = as_binary(correct, "correct"), as_vector(confidence, "confidence")
     weighting = Weighting.of(weights, same_length(correct=right, confidence=values))
     if bins is None:
-        return np.stack(tied(values, weighting, 1.0 - right, right).sums, axis=1), weighting
+        return _count_by_value(right, values, weighting, reduce=reduce)
+    number = np.full(len(weighting.rows), Bins(bins).number)
+    if reduce:
+        number = usable_bins(number, weighting.rows @ (1.0 - right), weighting.rows @ right)
+    return _Counts(_counts_of_equal_mass(right, values, number, weighting), number, weighting)
+
+
+def _count_by_value(right: FloatArray, values: FloatArray, weighting: Weighting, *, reduce: bool) -> _Counts:
+    """Count answers by distinct value; in rows with too few trials for that, by bin of equal mass."""
+    groups = tied(values, weighting, 1.0 - right, right)
+    table, n_values = np.stack(groups.sums, axis=1), (groups.counts > 0.0).sum(axis=1)
+    if not reduce:
+        return _Counts(table, n_values, weighting)
+    number = usable_bins(n_values, *table.sum(axis=2).T)
+    fewer = np.flatnonzero(number != n_values)
+    if fewer.size:
+        counts = _counts_of_equal_mass(right, values, number[fewer], weighting.take(fewer))
+        table[fewer] = 0.0
+        table[fewer, :, : counts.shape[2]] = counts
+    return _Counts(table, number, weighting)
+
+
+def _counts_of_equal_mass(
+    right: FloatArray, values: FloatArray, n_bins: IntArray, weighting: Weighting
+) -> FloatArray:
+    """Count wrong and right answers by bin of equal mass; row i has ``n_bins[i]`` bins, at least 1, and then zeros."""
+    table = np.zeros((len(n_bins), 2, max(int(n_bins.max(initial=1)), 1)))
     if not values.size:
-        return np.zeros((len(weighting.rows), 2, bins)), weighting
+        return table
     order = np.argsort(values, kind="stable")
-    positions = Bins(bins, "equal_mass").inner_edge_positions(values[order], weighting.up_to(order))
-    return counts_between(right[order].astype(np.intp), 2, positions, order, weighting), weighting
+    for number in np.unique(n_bins):
+        rows, size = np.flatnonzero(n_bins == number), max(int(number), 1)
+        part = weighting.take(rows)
+        positions = Bins(size, "equal_mass").inner_edge_positions(values[order], part.up_to(order))
+        table[rows, :, :size] = counts_between(right[order].astype(np.intp), 2, positions, order, part)
+    return table
 
 
-def _corrected_information(table: FloatArray, correction: Correction) -> FloatArray:
-    check_option("correction", correction, get_args(Correction))
+def _corrected_information(counts: _Counts, correction: Correction) -> FloatArray:
+    table = counts.table
     observed = table_information(table)
-    return observed if correction == "none" else 2.0 * observed - sampled_mean(table)
+    if correction == "none":
+        return observed
+    share = None if counts.weighting.batch else median_share(table[0])
+    if share is not None:
+        return share * table_entropy(table.sum(axis=2))
+    return 2.0 * observed - sampled_mean(table)
 
 
 def _in_unit(table: FloatArray, information: FloatArray, unit: Unit) -> FloatArray:
@@ -222,12 +293,6 @@ def _in_unit(table: FloatArray, information: FloatArray, unit: Unit) -> FloatArr
         return ratio(information, _ideal_information(table))
     # The corrected information can exceed the entropy, which is not corrected.
     return np.minimum(ratio(information, table_entropy(table.sum(axis=2))), 1.0)
-
-
-def _settle(values: FloatArray, table: FloatArray, weighting: Weighting) -> Result:
-    one_class = (table.sum(axis=2) == 0.0).any(axis=1), Reason.ONE_CLASS
-    # Any other NaN is a ratio to the information of an ideal observer at chance, which is 0.
-    return weighting.settle(values, one_class, (np.isnan(values), Reason.ZERO_D_PRIME))
 
 
 def _ideal_information(table: FloatArray) -> FloatArray:
@@ -264,23 +329,20 @@ def _p_value(table: FloatArray, permutations: Iterator[FloatArray]) -> FloatArra
 
 
 def _permuted_counts(
-    table: FloatArray,
+    counts: _Counts,
     correct: ArrayLike,
     confidence: ArrayLike,
-    bins: int | None,
     questions: ArrayLike | None,
     n_permutations: int,
     rng: np.random.Generator,
 ) -> Iterator[FloatArray]:
     """Yield the right answers by bin under random permutations, in chunks of shape (k, bins)."""
     right, values = as_binary(correct, "correct"), as_vector(confidence, "confidence")
-    question = label_index(questions, "questions", len(right))
+    table, question = counts.table, label_index(questions, "questions", len(right))
     if question.max(initial=-1) + 1 < len(right):
-        index = (
-            np.unique(values, return_inverse=True)[1]
-            if bins is None
-            else Bins(bins, "equal_mass").assign(values)
-        )
+        distinct, index = np.unique(values, return_inverse=True)
+        if len(distinct) != table.shape[2]:
+            index = Bins(table.shape[2], "equal_mass").assign(values)
         yield from _question_permuted_counts(right, index, table.shape[2], question, n_permutations, rng)
         return
     columns, n_right = table[0].sum(axis=0).astype(np.int64), int(table[0, 1].sum())

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.calibration.binning import Bins
 from confidence_tasks.statistics.core import (
+    BoolArray,
     Estimate,
     FloatArray,
     IntArray,
@@ -25,6 +26,12 @@ from confidence_tasks.statistics.core import (
 )
 from confidence_tasks.statistics.inference.limits import accepted, limits_over_questions, no_limits
 from confidence_tasks.statistics.inference.weights import ratio
+
+_TRIALS_PER_BIN = 5
+"""Trials per bin below which the number of bins is reduced."""
+
+_SMALLER_CLASS_PER_BIN = 2
+"""Answers of the smaller class per bin, below which the correction for bias is too small."""
 
 _MIN_OUTSIDE_FULLEST_BIN = 2.0
 """Least expected number of answers of the smaller class outside the fullest bin, under independence."""
@@ -52,6 +59,49 @@ _BIN_EDGE_FACTOR = 1.03
 
 _MIN_VARIANCE = 1e-12
 
+_ROUNDING = 1e-9
+"""Tolerance for sums of fractional weights."""
+
+_NO_LEVEL = 1e-12
+"""A level so low that the interval is practically a point."""
+
+
+def usable_bins(bins: ArrayLike, n_wrong: FloatArray, n_right: FloatArray) -> IntArray:
+    """Return the number of bins to use for given numbers of wrong and right answers, (R,); fewer than two are too few.
+
+    It is ``bins`` if there are five trials per bin. Otherwise bins are fewer, so that each has five trials and two
+    answers of the smaller class.
+
+    Examples
+    --------
+    >>> usable_bins(10, np.array([20.0, 8.0, 1.0]), np.array([80.0, 12.0, 4.0]))
+    array([10,  4,  0])
+    """
+    total, smaller = n_wrong + n_right + _ROUNDING, np.minimum(n_wrong, n_right) + _ROUNDING
+    fewer = np.minimum(total // _TRIALS_PER_BIN, smaller // _SMALLER_CLASS_PER_BIN)
+    return np.where(total >= _TRIALS_PER_BIN * np.asarray(bins), bins, fewer).astype(np.int64)
+
+
+def too_few_outside(table: FloatArray) -> BoolArray:
+    """Return whether too few answers of the smaller class are expected outside the fullest bin of tables (R, 2, B)."""
+    columns = table.sum(axis=1)
+    share = ratio(columns.max(axis=1), columns.sum(axis=1), otherwise=1.0)
+    return np.asarray(table.sum(axis=2).min(axis=1) * (1.0 - share) < _MIN_OUTSIDE_FULLEST_BIN)
+
+
+def median_share(table: FloatArray) -> float | None:
+    """Return the share of the entropy that confidence removes, at which the inverted test of a table (2, B) is 0.
+
+    None if there are enough answers of the smaller class per bin for the correction by simulation, or too few outside
+    the fullest bin.
+    """
+    wrong, right = table[:, table.sum(axis=0) > 0.0]
+    tables = InformationTables((_Table(wrong, wrong + right, 1.0),))
+    enough = min(wrong.sum(), right.sum()) >= _SMALLER_CLASS_PER_BIN * len(wrong)
+    if enough or tables.unknown:
+        return None
+    return float(np.mean(tables.limits(_NO_LEVEL)))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
@@ -68,8 +118,11 @@ class _Table:
 
     @classmethod
     def of(cls, correct: FloatArray, confidence: FloatArray, bins: int, question: IntArray) -> Self:
-        """Sort trials into bins of equal mass."""
-        occupied, index = np.unique(Bins(bins, "equal_mass").assign(confidence), return_inverse=True)
+        """Sort trials into bins of equal mass, whose number is that of :func:`usable_bins`."""
+        n_right = correct.sum(keepdims=True)
+        number = int(usable_bins(Bins(bins).number, len(correct) - n_right, n_right)[0])
+        partition = Bins(max(number, 1), "equal_mass")
+        occupied, index = np.unique(partition.assign(confidence), return_inverse=True)
         n_bins = len(occupied)
         count = np.bincount(index, minlength=n_bins).astype(np.float64)
         wrong: FloatArray = np.bincount(index, 1.0 - correct, n_bins).astype(np.float64, copy=False)
@@ -204,15 +257,19 @@ class InformationTables:
         return cls(tuple(table for part in parts for table in part.tables), dependence)
 
     @property
+    def unknown(self) -> Reason | None:
+        """Reason why neither the interval nor the value is known, or None."""
+        return next((table.missing for table in self.tables if table.missing), None)
+
+    @property
     def estimate(self) -> float:
         """The meta-information without bias correction."""
         return float(np.mean([table.share(table.wrong / table.count) for table in self.tables]))
 
     def limits(self, level: float) -> tuple[Estimate, Estimate]:
         """Return the limits of the interval; NaN with a reason if there is too little information."""
-        reasons = [table.missing for table in self.tables if table.missing]
-        if reasons:
-            return no_limits(reasons[0])
+        if self.unknown:
+            return no_limits(self.unknown)
         reach = _BIN_EDGE_FACTOR * float(scipy.special.ndtri((1.0 + level) / 2.0))
         ends = np.array(accepted(self._distance, reach, _GRID_SIZE))
         low, high = np.clip(np.mean([table.populations(ends)[0] for table in self.tables], axis=0), 0.0, 1.0)
@@ -263,8 +320,9 @@ def meta_information_interval(
     -------
     tuple of Estimate
         Lower and upper limit, in [0, 1]. NaN without right or without wrong answers, and for a single question. Also
-        NaN if the expected number of answers of the smaller class outside the fullest bin, under independence, is below
-        two, as the information then depends on how often the other bins occur.
+        NaN if there are too few trials for two bins, or if the expected number of answers of the smaller class outside
+        the fullest bin, under independence, is below two, as the information then depends on how often the other bins
+        occur.
 
     Notes
     -----

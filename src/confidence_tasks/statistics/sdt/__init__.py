@@ -10,12 +10,14 @@ from confidence_tasks.statistics.sdt.meta_d import (
     FiellerInterval,
     Metacognition,
     MetaD,
+    d_prime_2afc,
     fieller_interval,
     fit_meta_d,
     m_ratio_2afc,
     m_ratio_ratings,
     meta_d_2afc,
     meta_d_ratings,
+    stable_m_ratio,
 )
 from confidence_tasks.statistics.sdt.sensitivity import (
     TypeOne,
@@ -29,6 +31,7 @@ from confidence_tasks.statistics.sdt.sensitivity import (
 )
 from confidence_tasks.statistics.sdt.threshold import (
     ThresholdMetaD,
+    d_prime_threshold,
     fit_meta_d_threshold,
     m_ratio_threshold,
     meta_d_threshold,
@@ -48,7 +51,9 @@ __all__ = [
     "UnequalVarianceSDT",
     "correctness_table",
     "d_a",
+    "d_prime_2afc",
     "d_prime_ratings",
+    "d_prime_threshold",
     "fieller_interval",
     "fit_meta_d",
     "fit_meta_d_threshold",
@@ -62,6 +67,7 @@ __all__ = [
     "meta_d_ratings",
     "meta_d_threshold",
     "quantile_edges",
+    "stable_m_ratio",
     "threshold_incomparable",
     "threshold_influence",
     "threshold_table",

@@ -6,7 +6,7 @@ Lau: from "response S1, highest rating" over the lowest ratings in the middle to
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, Self, TypeAlias, TypeVar
@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from confidence_tasks.statistics.core import (
+    BoolArray,
     FloatArray,
+    IntArray,
     Reason,
     as_binary,
     as_vector,
@@ -28,12 +30,16 @@ from confidence_tasks.statistics.inference.weights import (
     Weighting,
     Weights,
     between,
+    ratio,
     row_quantiles,
 )
 
 Padding: TypeAlias = Literal["1/2K", "hautus", "none"]
 CountTable: TypeAlias = tuple[FloatArray, FloatArray]
 Fit = TypeVar("Fit")
+
+#: Rates whose difference is below this value are equal.
+_EQUAL_RATES = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +74,43 @@ class Tables:
         """Number of ratings per response, K."""
         return int(self.s1.shape[1] // 2)
 
+    @property
+    def equal_rates(self) -> BoolArray:
+        """Whether both stimuli have the same proportion of responses S2, (B,), so that d' is 0."""
+        upper = slice(self.ratings, None)
+        s1, s2 = (ratio(counts[:, upper].sum(axis=1), counts.sum(axis=1)) for counts in (self.s1, self.s2))
+        return np.asarray(np.abs(s1 - s2) < _EQUAL_RATES)
+
     def padded(self, padding: Padding) -> Self:
         """Return the tables with the padding added to every cell."""
         amounts = {"1/2K": 0.5 / self.ratings, "hautus": 0.5, "none": 0.0}
         check_option("padding", padding, amounts)
         return replace(self, s1=self.s1 + amounts[padding], s2=self.s2 + amounts[padding])
+
+    def take(self, rows: IntArray) -> Self:
+        """Return some of the tables."""
+        cases = tuple((applies[rows], reason) for applies, reason in self.cases)
+        return replace(self, s1=self.s1[rows], s2=self.s2[rows], cases=cases)
+
+
+def with_raw_cases(
+    cases: Sequence[Case], tables: Tables, fit: Callable[[Tables, IntArray], Sequence[Case]]
+) -> tuple[Case, ...]:
+    """Add to the cases without an estimate those in which the counts without padding do not identify the model.
+
+    ``fit(tables, rows)`` fits tables without padding, which are at ``rows`` of the batch, and returns their cases.
+    Tables without an empty cell and with unequal responses to the two stimuli are identified, and are not fitted again.
+    """
+    cells = np.concatenate([tables.s1, tables.s2], axis=1)
+    rows = np.flatnonzero((cells == 0.0).any(axis=1) | tables.equal_rates)
+    if not rows.size:
+        return tuple(cases)
+    added = []
+    for of_rows, reason in fit(tables.take(rows), rows):
+        applies = np.zeros(len(cells), dtype=np.bool_)
+        applies[rows] = of_rows
+        added.append((applies, reason))
+    return (*cases, *added)
 
 
 def cache_fits(fit: Callable[..., Fit]) -> Callable[..., Fit]:

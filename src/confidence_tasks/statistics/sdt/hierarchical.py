@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import FloatArray, check_level
+from confidence_tasks.statistics.core import BoolArray, FloatArray, Reason, check_level
 from confidence_tasks.statistics.sdt.count_tables import Tables
 
 _DIRECTION = np.array([-1.0, 1.0])
@@ -51,7 +51,10 @@ class HierarchicalMetaD:
     m_ratio : Posterior
         exp(log_m_mean): M of the typical unit.
     unit_m_ratio : Posterior
-        M of each of the J units, shrunken towards the group; the shrinkage is stronger for units with little data.
+        M of each of the J units, shrunken towards the group; the shrinkage is stronger for units with little data. NaN
+        for a unit whose counts do not identify it.
+    reasons : tuple of Reason or None
+        The reason why a unit has no M-ratio, or None, for each of the J units.
     r_hat : float
         Largest split R-hat of the group parameters; above 1.01 the chains have not mixed.
     effective_sample_size : float
@@ -66,6 +69,7 @@ class HierarchicalMetaD:
     log_m_spread: Posterior
     m_ratio: Posterior
     unit_m_ratio: Posterior
+    reasons: tuple[Reason | None, ...]
     r_hat: float
     effective_sample_size: float
     n_divergent: int
@@ -107,7 +111,9 @@ def hierarchical_meta_d(
     Returns
     -------
     HierarchicalMetaD
-        Check ``converged`` before using the result.
+        Check ``converged`` before using the result. A unit needs a response that has right and wrong answers and two
+        ratings in use. Other units would show the prior, so they are left out and have NaN. With fewer than two units
+        left, all values are NaN.
 
     Raises
     ------
@@ -133,6 +139,18 @@ def hierarchical_meta_d(
     answered_s2 = np.stack([s1[:, k:], s2[:, k:]], axis=1)
     counts = np.stack([answered_s1, answered_s2], axis=1)  # (J, sides, [wrong, correct], ratings outwards)
     _check_arguments(counts, n_warmup, n_samples, n_chains, level)
+    identified = _identified(counts)
+    reasons = tuple(None if each else Reason.NOT_IDENTIFIED for each in identified)
+    if identified.sum() < 2:
+        draws = _without_draws(n_chains, n_samples, len(counts))
+        return HierarchicalMetaD(
+            **_summarize(draws, level),
+            reasons=reasons,
+            r_hat=np.nan,
+            effective_sample_size=np.nan,
+            n_divergent=0,
+            seed=seed,
+        )
     try:
         import jax
         from numpyro.diagnostics import effective_sample_size, split_gelman_rubin
@@ -150,17 +168,37 @@ def hierarchical_meta_d(
             chain_method="vectorized",
             progress_bar=False,
         )
-        sampler.run(jax.random.PRNGKey(seed), counts, extra_fields=("diverging",))
+        sampler.run(jax.random.PRNGKey(seed), counts[identified], extra_fields=("diverging",))
         draws = {name: np.asarray(value) for name, value in sampler.get_samples(group_by_chain=True).items()}
         n_divergent = int(np.asarray(sampler.get_extra_fields()["diverging"]).sum())
     group = [draws["log_m_mean"], draws["log_m_spread"]]
+    of_units = np.full((n_chains, n_samples, len(counts)), np.nan)
+    of_units[..., identified] = draws["log_m"]
     return HierarchicalMetaD(
-        **_summarize(draws, level),
+        **_summarize({**draws, "log_m": of_units}, level),
+        reasons=reasons,
         r_hat=max(float(split_gelman_rubin(chains)) for chains in group),
         effective_sample_size=min(float(effective_sample_size(chains)) for chains in group),
         n_divergent=n_divergent,
         seed=seed,
     )
+
+
+def _identified(counts: FloatArray) -> BoolArray:
+    """Return whether the counts of each unit identify its M-ratio, (J,)."""
+    both_outcomes = (counts.sum(axis=3) > 0.0).all(axis=2)
+    ratings_vary = (counts.sum(axis=2) > 0.0).sum(axis=2) > 1
+    return np.asarray((both_outcomes & ratings_vary).any(axis=1))
+
+
+def _without_draws(n_chains: int, n_samples: int, n_units: int) -> dict[str, FloatArray]:
+    """Return NaN in place of all draws."""
+    group = np.full((n_chains, n_samples), np.nan)
+    return {
+        "log_m_mean": group,
+        "log_m_spread": group,
+        "log_m": np.full((n_chains, n_samples, n_units), np.nan),
+    }
 
 
 def _summarize(draws: Mapping[str, FloatArray], level: float) -> dict[str, Posterior]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args
+from functools import partial
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, get_args
 
 import numpy as np
 import scipy
@@ -19,8 +20,14 @@ from confidence_tasks.statistics.core import (
     per_row,
     undefined,
 )
-from confidence_tasks.statistics.inference.weights import Case, Result, Weights, defined, settle
-from confidence_tasks.statistics.sdt.count_tables import Padding, Tables, correctness_table, two_choice_table
+from confidence_tasks.statistics.inference.weights import Case, Result, Weights, defined, ratio, settle
+from confidence_tasks.statistics.sdt.count_tables import (
+    Padding,
+    Tables,
+    correctness_table,
+    two_choice_table,
+    with_raw_cases,
+)
 from confidence_tasks.statistics.sdt.likelihood import (
     MetaDProblems,
     MetaDSolution,
@@ -29,10 +36,13 @@ from confidence_tasks.statistics.sdt.likelihood import (
     solve,
     unpack,
 )
-from confidence_tasks.statistics.sdt.sensitivity import ZERO, TypeOneModel, fit_type1_model
+from confidence_tasks.statistics.sdt.sensitivity import ZERO, TypeOneModel, fit_type1_model, type1
 
 #: M-ratio is flagged as unstable if d' is below this value or its 95% interval contains 0.
 MIN_STABLE_D_PRIME = 0.5
+
+#: M-ratio is flagged as unstable if fewer trials than this carry the fit.
+_MIN_CARRYING_TRIALS = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +66,8 @@ class Metacognition:
     m_diff, m_diff_se : Estimate or ndarray
         meta-d' - d'.
     unstable : bool or ndarray of bool
-        True if d' is below 0.5, if its 95% interval contains 0, or if M-ratio is not defined.
+        True if d' is below 0.5, if its 95% interval contains 0, if M-ratio is not defined, or if few trials carry the
+        fit of :func:`fit_meta_d`.
     """
 
     d_prime: Result
@@ -89,28 +100,30 @@ def metacognition_fields(
     *,
     d_cases: tuple[Case, ...],
     m_cases: tuple[Case, ...],
+    zero_d: BoolArray,
+    unstable: BoolArray,
     batch: bool,
 ) -> dict[str, Any]:
     """Compute the fields of :class:`Metacognition` from d', meta-d' and their moments, (B,) each.
 
-    ``d_cases`` and ``m_cases`` are the cases in which d' and meta-d' are missing.
+    ``d_cases`` and ``m_cases`` are the cases in which d' and meta-d' are missing. ``zero_d`` (B,) marks tables whose d'
+    is 0 without padding, and ``unstable`` (B,) those whose M-ratio is unstable whatever its d'.
     """
-    ratio_cases = *m_cases, (np.abs(d) < ZERO, Reason.ZERO_D_PRIME)
+    ratio_cases = *m_cases, (zero_d | (np.abs(d) < ZERO), Reason.ZERO_D_PRIME)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = m / d
-        ratio_variance = (m_variance - 2.0 * ratio * covariance + ratio**2 * d_variance) / d**2
+        m_ratio = m / d
+        ratio_variance = (m_variance - 2.0 * m_ratio * covariance + m_ratio**2 * d_variance) / d**2
         difference_variance = m_variance + d_variance - 2.0 * covariance
         d_se = np.sqrt(d_variance)
-        stable = (
-            (d >= MIN_STABLE_D_PRIME) & (d - scipy.special.ndtri(0.975) * d_se > 0.0) & defined(ratio_cases)
-        )
+        far_from_zero = (d >= MIN_STABLE_D_PRIME) & (d - scipy.special.ndtri(0.975) * d_se > 0.0)
+        stable = far_from_zero & defined(ratio_cases) & ~unstable
         values = {
             "d_prime": (d, d_cases),
             "d_prime_se": (d_se, d_cases),
             "meta_d": (m, m_cases),
             "meta_d_se": (np.sqrt(m_variance), m_cases),
             "covariance": (covariance, m_cases),
-            "m_ratio": (ratio, ratio_cases),
+            "m_ratio": (m_ratio, ratio_cases),
             "m_ratio_se": (np.sqrt(ratio_variance), ratio_cases),
             "m_diff": (m - d, m_cases),
             "m_diff_se": (np.sqrt(difference_variance), m_cases),
@@ -118,6 +131,24 @@ def metacognition_fields(
     fields: dict[str, Any] = {name: settle(*value, batch) for name, value in values.items()}
     fields["unstable"] = ~stable if batch else bool(~stable[0])
     return fields
+
+
+def stable_m_ratio(m_ratio: Estimate, d_prime: Estimate) -> Estimate:
+    """Return M-ratio, or NaN with a reason if d' is below 0.5.
+
+    The ratio of a small d' can take any value. If d' is negative, a positive ratio means that meta-d' is negative, too,
+    and a negative one that confidence ranks the answers correctly.
+
+    Examples
+    --------
+    >>> stable_m_ratio(Estimate(0.8), Estimate(1.2))
+    0.8
+    >>> stable_m_ratio(Estimate(-0.9), Estimate(-1.5)).reason
+    <Reason.NEGATIVE_D_PRIME: "d' is negative: accuracy below one half">
+    """
+    if np.isnan(m_ratio) or not d_prime < MIN_STABLE_D_PRIME:
+        return m_ratio
+    return undefined(Reason.NEGATIVE_D_PRIME if d_prime < 0.0 else Reason.UNSTABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,9 +302,10 @@ def fit_meta_d(
     Returns
     -------
     MetaD
-        Values are NaN, with a reason, if a stimulus has no trials, if (without padding) a response has no trials, if
-        ratings do not vary, or if no finite maximum exists. With a relative criterion, meta-d' is not defined at d' =
-        0, unless the criterion is also 0.
+        Meta-d' and M-ratio are NaN, with a reason, if the counts without padding do not identify them: if a stimulus or
+        a response has no trials, if a stimulus has no errors or only errors, if ratings do not vary, or if no finite
+        maximum exists. Padding reduces bias, but cannot replace data. With a relative criterion, meta-d' is not defined
+        at d' = 0, unless the criterion is also 0. d' of padded counts is defined whenever both stimuli have trials.
 
     Notes
     -----
@@ -303,23 +335,28 @@ def fit_meta_d(
     ratios = per_row(s, "s", len(tables.s1))
     if not (np.isfinite(ratios) & (ratios > 0.0)).all():
         raise ValueError(f"s must be positive, got {s!r}")
-    padded = tables.padded(padding)
-    type1 = fit_type1_model(padded, ratios, relative=criterion == "relative", compat=compat is not None)
-    counts = _arrange_counts(padded, response)
-    d_cases = *tables.cases, (~np.isfinite(type1.d1), Reason.NOT_IDENTIFIED)
-    solution, cases = _fit_tables(type1, counts, ratios, d_cases)
+    model = partial(_fit_tables, criterion=criterion, response=response, compat=compat)
+    first, counts, solution, d_cases, cases = model(tables.padded(padding), ratios)
+    if padding != "none":
+        cases = with_raw_cases(cases, tables, lambda raw, rows: model(raw, ratios[rows]).m_cases)
     unit = np.sqrt(2.0 / (1.0 + ratios**2)) * ratios
     # Sampling errors of the ratings and of the type-1 criterion.
     with np.errstate(invalid="ignore"):
-        variance = solution.variance + solution.criterion_effect**2 * type1.criterion_variance
-        covariance = solution.criterion_effect * type1.covariance
-    moments = unit * type1.d1, unit**2 * type1.d1_variance, unit * solution.meta_d, unit**2 * variance
+        variance = solution.variance + solution.criterion_effect**2 * first.criterion_variance
+        covariance = solution.criterion_effect * first.covariance
+    moments = unit * first.d1, unit**2 * first.d1_variance, unit * solution.meta_d, unit**2 * variance
     return MetaD(
         **metacognition_fields(
-            *moments, unit**2 * covariance, d_cases=d_cases, m_cases=cases, batch=tables.batch
+            *moments,
+            unit**2 * covariance,
+            d_cases=d_cases,
+            m_cases=cases,
+            zero_d=tables.equal_rates & (ratios == 1.0),
+            unstable=_carrying_trials(_arrange_counts(tables, response)) < _MIN_CARRYING_TRIALS,
+            batch=tables.batch,
         ),
-        criterion=settle(unit * type1.midpoint, d_cases, tables.batch),
-        criteria=_criteria(type1, solution, counts, unit, defined(cases), tables.batch),
+        criterion=settle(unit * first.midpoint, d_cases, tables.batch),
+        criteria=_criteria(first, solution, counts, unit, defined(cases), tables.batch),
         log_likelihood=settle(solution.log_likelihood, cases, tables.batch),
         converged=solution.converged if tables.batch else bool(solution.converged[0]),
     )
@@ -335,24 +372,53 @@ def _arrange_counts(tables: Tables, response: Response) -> FloatArray:
     return counts
 
 
+def _carrying_trials(counts: FloatArray) -> FloatArray:
+    """Return the number of trials that carry the fit, (B,), given counts without padding.
+
+    For each response, it is the expected number of trials of the rarer stimulus outside the most frequent rating, if
+    ratings did not depend on the stimulus.
+    """
+    by_rating = counts.sum(axis=1)
+    outside = 1.0 - ratio(by_rating.max(axis=1), by_rating.sum(axis=1), otherwise=1.0)
+    return np.asarray((counts.sum(axis=2).min(axis=1) * outside).sum(axis=0))
+
+
+class _Fit(NamedTuple):
+    """Fits of tables: the type-1 model, the arranged counts, and the cases in which d' and meta-d' are missing."""
+
+    first: TypeOneModel
+    counts: FloatArray
+    solution: MetaDSolution
+    d_cases: tuple[Case, ...]
+    m_cases: tuple[Case, ...]
+
+
 def _fit_tables(
-    type1: TypeOneModel, counts: FloatArray, ratios: FloatArray, d_cases: tuple[Case, ...]
-) -> tuple[MetaDSolution, tuple[Case, ...]]:
-    """Fit the tables for which meta-d' is identified; return the solutions and the cases in which they are missing."""
+    tables: Tables,
+    ratios: FloatArray,
+    *,
+    criterion: Criterion,
+    response: Response,
+    compat: Literal["metadpy"] | None,
+) -> _Fit:
+    """Fit the tables for which meta-d' is identified."""
+    first = fit_type1_model(tables, ratios, relative=criterion == "relative", compat=compat is not None)
+    counts = _arrange_counts(tables, response)
     packed, n_used = pack(counts)
     # At least one response must have trials under both stimuli and at least two ratings in use.
     informative = ((packed.sum(axis=2) > 0.0).all(axis=1) & (n_used > 1)).any(axis=0)
-    no_criterion = ~np.isfinite(type1.criterion)
+    d_cases = *tables.cases, (~np.isfinite(first.d1), Reason.NOT_IDENTIFIED)
+    no_criterion = ~np.isfinite(first.criterion)
     cases = *d_cases, (no_criterion, Reason.ZERO_D_PRIME), (~informative, Reason.NOT_IDENTIFIED)
     fitted = np.flatnonzero(defined(cases))
-    problems = MetaDProblems.of(packed, type1.criterion, relative=type1.relative, s=ratios)
-    guess = np.clip(type1.d1[fitted], -10.0, 10.0)
+    problems = MetaDProblems.of(packed, first.criterion, relative=first.relative, s=ratios)
+    guess = np.clip(first.d1[fitted], -10.0, 10.0)
     solution = scatter(solve(problems.take(fitted), guess), fitted, len(ratios))
-    return solution, (*cases, (~solution.converged, Reason.NOT_CONVERGED))
+    return _Fit(first, counts, solution, d_cases, (*cases, (~solution.converged, Reason.NOT_CONVERGED)))
 
 
 def _criteria(
-    type1: TypeOneModel,
+    first: TypeOneModel,
     solution: MetaDSolution,
     counts: FloatArray,
     unit: FloatArray,
@@ -362,7 +428,7 @@ def _criteria(
     """Return all criteria, relative to the midpoint, shape (B, 2K - 1) or (2K - 1,)."""
     lower, upper = unpack(solution.thresholds, counts, first=0.0)
     with np.errstate(invalid="ignore"):
-        origin = type1.criterion * solution.meta_d if type1.relative else type1.criterion
+        origin = first.criterion * solution.meta_d if first.relative else first.criterion
         criteria: FloatArray = unit * np.concatenate(
             [origin - lower[::-1], origin[np.newaxis], origin + upper]
         )
@@ -399,12 +465,36 @@ def meta_d_2afc(
 
     Examples
     --------
-    >>> correct, confidence, stimulus = [1, 1, 1, 0, 1, 0, 1, 1], [4, 3, 2, 1, 2, 2, 4, 3], [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> correct, confidence, stimulus = [1, 1, 1, 0, 1, 0, 1, 1], [4, 3, 2, 1, 2, 3, 4, 3], [0, 0, 0, 0, 1, 1, 1, 1]
     >>> round(meta_d_2afc(correct, confidence, stimulus, n_ratings=2, edges=[2.5]), 3)
-    2.081
+    0.746
     """
     table = two_choice_table(correct, confidence, stimulus, n_ratings=n_ratings, edges=edges, weights=weights)
     return fit_meta_d(*table, **options).meta_d
+
+
+def d_prime_2afc(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    stimulus: ArrayLike,
+    *,
+    n_ratings: int = 4,
+    edges: ArrayLike | None = None,
+    padding: Padding = "1/2K",
+    weights: Weights = None,
+) -> Result:
+    """Compute d' of a two-alternative task, the denominator of :func:`m_ratio_2afc`.
+
+    Arguments and shapes are those of :func:`meta_d_2afc`. The result does not depend on confidence.
+
+    Examples
+    --------
+    >>> correct, confidence, stimulus = [1, 1, 1, 0, 1, 0, 1, 1], [4, 3, 2, 1, 2, 3, 4, 3], [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> round(d_prime_2afc(correct, confidence, stimulus, n_ratings=2, edges=[2.5]), 3)
+    1.049
+    """
+    table = two_choice_table(correct, confidence, stimulus, n_ratings=n_ratings, edges=edges, weights=weights)
+    return type1(*table, padding=padding).d_prime
 
 
 def m_ratio_2afc(
@@ -424,9 +514,9 @@ def m_ratio_2afc(
 
     Examples
     --------
-    >>> correct, confidence, stimulus = [1, 1, 1, 0, 1, 0, 1, 1], [4, 3, 2, 1, 2, 2, 4, 3], [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> correct, confidence, stimulus = [1, 1, 1, 0, 1, 0, 1, 1], [4, 3, 2, 1, 2, 3, 4, 3], [0, 0, 0, 0, 1, 1, 1, 1]
     >>> round(m_ratio_2afc(correct, confidence, stimulus, n_ratings=2, edges=[2.5]), 3)
-    1.984
+    0.711
     """
     table = two_choice_table(correct, confidence, stimulus, n_ratings=n_ratings, edges=edges, weights=weights)
     return fit_meta_d(*table, **options).m_ratio

@@ -18,13 +18,22 @@ from confidence_tasks.statistics.core import (
     as_vector,
     same_length,
 )
-from confidence_tasks.statistics.inference.weights import Result, Weighting, Weights, defined, ratio, settle
+from confidence_tasks.statistics.inference.weights import (
+    Case,
+    Result,
+    Weighting,
+    Weights,
+    defined,
+    ratio,
+    settle,
+)
 from confidence_tasks.statistics.sdt.count_tables import (
     Padding,
     Tables,
     cache_fits,
     copy_result,
     correctness_table,
+    with_raw_cases,
 )
 from confidence_tasks.statistics.sdt.likelihood import (
     FAR,
@@ -89,8 +98,8 @@ def fit_uv_sdt(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K")
     Returns
     -------
     UnequalVarianceSDT
-        Values are NaN, with a reason, if a stimulus has no trials, if fewer than three ratings have trials, or if no
-        finite maximum exists.
+        Values are NaN, with a reason, if the counts without padding do not identify the model: if a stimulus has no
+        trials, if fewer than three ratings have trials, or if no finite maximum exists.
 
     References
     ----------
@@ -104,13 +113,9 @@ def fit_uv_sdt(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K")
     (1.001, 1.89, True)
     """
     tables = Tables.of(nR_S1, nR_S2)
-    padded = tables.padded(padding)
-    counts = np.stack([padded.s1.T, padded.s2.T])[np.newaxis]
-    packed, n_used = pack(counts)
-    cases = *tables.cases, (n_used[0] < 3, Reason.NOT_IDENTIFIED)
-    fitted = np.flatnonzero(defined(cases))
-    solution = scatter(_solve(_Problems(packed[..., fitted])), fitted, len(n_used[0]))
-    cases = *cases, (~solution.converged, Reason.NOT_CONVERGED)
+    counts, solution, cases = _fit_tables(tables.padded(padding))
+    if padding != "none":
+        cases = with_raw_cases(cases, tables, lambda raw, rows: _fit_tables(raw).cases)
     values = {"area": scipy.special.ndtr(_SQRT_HALF * solution.d_a), **solution._asdict()}
     for name in ("thresholds", "converged"):
         del values[name]
@@ -120,6 +125,24 @@ def fit_uv_sdt(nR_S1: ArrayLike, nR_S2: ArrayLike, *, padding: Padding = "1/2K")
         criteria=criteria.T if tables.batch else criteria[:, 0],
         converged=solution.converged if tables.batch else bool(solution.converged[0]),
     )
+
+
+class _Fit(NamedTuple):
+    """Fits of tables: the arranged counts, the estimates, and the cases in which they are missing."""
+
+    counts: FloatArray  # (1, 2 stimuli, 2K, B)
+    solution: _Solution
+    cases: tuple[Case, ...]
+
+
+def _fit_tables(tables: Tables) -> _Fit:
+    """Fit the tables for which the model is identified."""
+    counts = np.stack([tables.s1.T, tables.s2.T])[np.newaxis]
+    packed, n_used = pack(counts)
+    cases = *tables.cases, (n_used[0] < 3, Reason.NOT_IDENTIFIED)
+    fitted = np.flatnonzero(defined(cases))
+    solution = scatter(_solve(_Problems(packed[..., fitted])), fitted, len(n_used[0]))
+    return _Fit(counts, solution, (*cases, (~solution.converged, Reason.NOT_CONVERGED)))
 
 
 _fit = cache_fits(fit_uv_sdt)

@@ -141,8 +141,11 @@ def fit_meta_d_threshold(table: ArrayLike, *, padding: Padding = "1/2K") -> Thre
     cases = *class_cases, (constant, Reason.CONSTANT), (~np.isfinite(meta_d), Reason.NOT_IDENTIFIED)
     # Given the number of correct answers, the type-2 rates are independent of accuracy: the covariance is 0.
     moments = d_prime, d_variance, meta_d, meta_variance, np.zeros_like(meta_d)
+    nowhere = np.zeros(len(cells), dtype=np.bool_)
     return ThresholdMetaD(
-        **metacognition_fields(*moments, d_cases=d_cases, m_cases=cases, batch=batch),
+        **metacognition_fields(
+            *moments, d_cases=d_cases, m_cases=cases, zero_d=nowhere, unstable=nowhere, batch=batch
+        ),
         accuracy=settle(accuracy.rate, d_cases, batch),
         hit_rate2=settle(ratio(right_high, right), d_cases, batch),
         false_alarm_rate2=settle(ratio(wrong_high, wrong), d_cases, batch),
@@ -172,6 +175,27 @@ def meta_d_threshold(
     """
     table = threshold_table(correct, confidence, threshold, weights=weights)
     return copy_result(_fit(table, padding=padding).meta_d)
+
+
+def d_prime_threshold(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    threshold: float = 0.9,
+    *,
+    padding: Padding = "1/2K",
+    weights: Weights = None,
+) -> Result:
+    """Compute d' = 2 z(accuracy), the denominator of :func:`m_ratio_threshold`.
+
+    Arguments and shapes are those of :func:`meta_d_threshold`. The result does not depend on confidence.
+
+    Examples
+    --------
+    >>> round(d_prime_threshold([1, 1, 1, 1, 0, 0], [1.0, 1.0, 0.95, 0.5, 0.95, 0.2]), 3)
+    0.637
+    """
+    table = threshold_table(correct, confidence, threshold, weights=weights)
+    return copy_result(_fit(table, padding=padding).d_prime)
 
 
 def m_ratio_threshold(

@@ -32,7 +32,8 @@ from confidence_tasks.statistics import (
 from confidence_tasks.statistics.calibration.binning import Bins, independent_trials
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.inference.resampling import as_estimate
-from confidence_tasks.statistics.sdt import fit_uv_sdt, quantile_edges, type1
+from confidence_tasks.statistics.information import usable_bins
+from confidence_tasks.statistics.sdt import MetaD, fit_uv_sdt, quantile_edges, stable_m_ratio, type1
 from confidence_tasks.statistics.sdt.count_tables import Padding
 from confidence_tasks.studies.logprob_metacognition.replies import UNCLASSIFIED
 from confidence_tasks.studies.logprob_metacognition.trials import (
@@ -65,8 +66,8 @@ RESAMPLED = "mratio_v1_resampled"
 """M-ratio with a bootstrap distribution instead of a posterior one. A change of bins moves trials over an edge, and how
 many it moves varies between resamples as it does between studies."""
 
-_INFORMATION_BINS = Bins(10, "equal_mass")
-"""Bins of ``meta_information``."""
+_INFORMATION_BINS = 10
+"""Largest number of bins of ``meta_information``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +157,9 @@ class Cell:
             meta_d, d_prime = self.measure("meta_d_v1"), self.measure("d_prime_v1")
             with np.errstate(all="ignore"):
                 m_ratio = drop_large_ratios(meta_d.resamples / d_prime.resamples)
-            value = as_estimate(fit_meta_d(*self.counts, padding=PADDING).m_ratio)
-            return replace(meta_d, value=value, resamples=m_ratio)
+            return replace(
+                meta_d, value=_of_one_table(fit_meta_d(*self.counts, padding=PADDING)), resamples=m_ratio
+            )
         return self.resampler.distributions(name)[self.subset, name]
 
 
@@ -366,8 +368,12 @@ def _cell_table(
     """
     trials = pd.concat([in_cell, reference], ignore_index=True)
     evidence = trials[binning.evidence].to_numpy(dtype=np.float64)
+    right = in_cell["correct"].to_numpy(dtype=np.float64).sum(keepdims=True)
+    partition = Bins(
+        max(int(usable_bins(_INFORMATION_BINS, len(in_cell) - right, right)[0]), 1), "equal_mass"
+    )
     decile = np.full(len(trials), np.nan)
-    decile[: len(in_cell)] = _INFORMATION_BINS.assign(evidence[: len(in_cell)]) / _INFORMATION_BINS.number
+    decile[: len(in_cell)] = partition.assign(evidence[: len(in_cell)]) / partition.number
     table = pd.DataFrame(
         {
             "question_id": trials["question_id"].astype(str).astype(object),
@@ -526,8 +532,12 @@ def _table_measure(
 
 
 def _m_ratio(wrong: FloatArray, right: FloatArray, padding: Padding) -> Any:
-    m_ratio = fit_meta_d(wrong, right, padding=padding).m_ratio
-    return m_ratio if wrong.ndim == 1 else drop_large_ratios(m_ratio)
+    fit = fit_meta_d(wrong, right, padding=padding)
+    return _of_one_table(fit) if wrong.ndim == 1 else drop_large_ratios(fit.m_ratio)
+
+
+def _of_one_table(fit: MetaD) -> Estimate:
+    return stable_m_ratio(as_estimate(fit.m_ratio), as_estimate(fit.d_prime))
 
 
 def _unequal_variance_m_ratio(wrong: FloatArray, right: FloatArray, padding: Padding) -> Any:
@@ -535,7 +545,9 @@ def _unequal_variance_m_ratio(wrong: FloatArray, right: FloatArray, padding: Pad
     s = fit_uv_sdt(wrong, right, padding="1/2K" if padding == PADDING else padding).slope
     if wrong.ndim == 1:
         single = as_estimate(s)
-        return single if np.isnan(single) else fit_meta_d(wrong, right, padding=padding, s=single).m_ratio
+        return (
+            single if np.isnan(single) else _of_one_table(fit_meta_d(wrong, right, padding=padding, s=single))
+        )
     m_ratio = fit_meta_d(wrong, right, padding=padding, s=np.where(np.isnan(s), 1.0, s)).m_ratio
     return np.where(np.isnan(s), np.nan, drop_large_ratios(m_ratio))
 

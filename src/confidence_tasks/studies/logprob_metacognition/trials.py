@@ -49,7 +49,7 @@ from confidence_tasks.study.measures import (
     summarise,
 )
 from confidence_tasks.study.stage import Replies, Token
-from confidence_tasks.study.standard import BRIER
+from confidence_tasks.study.standard import BRIER, with_stable_d_prime
 from confidence_tasks.study.trial import Question, Status, Trial
 
 if TYPE_CHECKING:
@@ -257,10 +257,14 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
         ),
         Measure(
             "mratio_v1",
-            _without_large_ratios(statistic_of(sdt.m_ratio_ratings, *_EVIDENCE, padding=PADDING, **cut)),
+            with_stable_d_prime(
+                _without_large_ratios(statistic_of(sdt.m_ratio_ratings, *_EVIDENCE, padding=PADDING, **cut)),
+                statistic_of(sdt.d_prime_ratings, *_EVIDENCE, padding=PADDING, **cut),
+            ),
             "Version 1's meta-d' / d', for replication only. Warning: both come from one table, so it is 1 by "
             "construction under equal variance, whatever the metacognition, and changes with the ratio of variances "
-            "and the base rate. The author withdrew it. Bins are quantiles of the condition, in the report of T = 1.",
+            "and the base rate. The author withdrew it. Bins are quantiles of the condition, in the report of T = 1. "
+            "Withheld if d' is below 0.5.",
             informative=smallest_set(*_CLASSES, enough=FEWEST_OF_A_CLASS),
         ),
     )

@@ -63,7 +63,7 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
-from confidence_tasks.study.standard import BRIER, OVERCONFIDENCE
+from confidence_tasks.study.standard import BRIER, OVERCONFIDENCE, with_stable_d_prime
 from confidence_tasks.study.trial import LETTERS, ReadTrial, read_trial
 
 # Reading a reply ----------------------------------------------------------------------------------------------
@@ -387,8 +387,11 @@ MEASURES: tuple[Measure, ...] = (
 BOOLEAN_MEASURES: tuple[Measure, ...] = (
     Measure(
         "mratio",
-        statistic_of(sdt.m_ratio_2afc, "correct", "confidence", "stimulus"),
-        "Textbook meta-d' / d' from key, answer and confidence: 1 is ideal; unstable if d' is below 0.5.",
+        with_stable_d_prime(
+            statistic_of(sdt.m_ratio_2afc, "correct", "confidence", "stimulus"),
+            statistic_of(sdt.d_prime_2afc, "correct", "confidence", "stimulus"),
+        ),
+        "Textbook meta-d' / d' from key, answer and confidence: 1 is ideal; withheld if d' is below 0.5.",
         "higher",
         informative=smallest_set(*right_and_wrong()),
     ),
