@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from confidence_tasks.report.summary import compare, metrics, summary
     from confidence_tasks.sources import Question, load
+    from confidence_tasks.studies.benchmark.wrapping import with_confidence
 
 _MODULES = {
     "Question": "confidence_tasks.sources",
@@ -25,6 +26,7 @@ _MODULES = {
     "load": "confidence_tasks.sources",
     "metrics": "confidence_tasks.report.summary",
     "summary": "confidence_tasks.report.summary",
+    "with_confidence": "confidence_tasks.studies.benchmark.wrapping",
 }
 
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "scale_nonstandard",
     "sciq",
     "summary",
+    "with_confidence",
 ]
 
 

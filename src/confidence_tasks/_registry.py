@@ -14,9 +14,10 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.compat import model_providers, shorten_tracebacks
 from confidence_tasks.harness.inspect.metrics import study_metrics
 from confidence_tasks.harness.inspect.staged import study_task
+from confidence_tasks.studies.benchmark.tasks import with_confidence
 from confidence_tasks.study.parameter import did_you_mean
 
-__all__ = ["simulated", "simulated_instrument", "study_metrics"]
+__all__ = ["simulated", "simulated_instrument", "study_metrics", "with_confidence"]
 
 
 @modelapi(name="simulated")

@@ -86,5 +86,6 @@ def reply_forms() -> Mapping[str, Any]:
     loaded = (
         study.reply_forms.load() if study.reply_forms else _replies.default_forms(study)
         for study in studies()
+        if study.designs
     )
     return {name: form for forms in loaded for name, form in forms.items()}

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from importlib import import_module
-from inspect import currentframe, getattr_static
+from inspect import currentframe, getattr_static, signature
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 from warnings import warn
 
 if TYPE_CHECKING:
+    from inspect_ai import Task
     from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary, EvalSpec
     from inspect_ai.model import ChatMessage, Model
     from lm_eval.api.model import LM, TemplateLM
@@ -52,6 +54,68 @@ def shorten_tracebacks(describe: Callable[[BaseException], str]) -> None:
             default_hook(kind, error, trace)
 
     sys.excepthook = hook
+
+
+def created_task(spec: str, arguments: Mapping[str, Any]) -> Task:
+    """Return the Inspect task that a name such as ``package/task``, a path, or ``path@task`` stands for.
+
+    Needs ``inspect_ai._eval.loader.load_tasks``, and ``registry_find``, ``registry_info`` and ``registry_lookup`` of
+    ``inspect_ai._util.registry``. Tested on Inspect 0.3.285.
+
+    Raises
+    ------
+    ValueError
+        If there is no such task, with the nearest names, if a file holds several, or if the task has no parameter of
+        the name of an argument.
+    """
+    registry = import_module("inspect_ai._util.registry")
+    loader = import_module("inspect_ai._eval.loader")
+    try:
+        tasks: list[Task] = loader.load_tasks([spec], dict(arguments))
+    except (prerequisite_error(), FileNotFoundError) as error:
+        raise ValueError(f"task={spec!r}: {getattr(error, 'message', error)}") from error
+    if not tasks:
+        known = [info.name for info in map(registry.registry_info, registry.registry_find(_is_task))]
+        near = get_close_matches(spec, known, 3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise ValueError(f"task={spec!r} names no task of an installed package and no file{hint}")
+    if len(tasks) > 1:
+        names = ", ".join(f"{spec}@{task.name}" for task in tasks)
+        raise ValueError(f"task={spec!r} holds several tasks: name one of {names}")
+    _refuse_unknown_arguments(
+        registry.registry_lookup("task", registry.registry_info(tasks[0]).name), arguments
+    )
+    return tasks[0]
+
+
+def _refuse_unknown_arguments(task: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
+    """Raise ValueError for arguments that a task does not have, which Inspect ignores with a warning."""
+    parameters = signature(task).parameters
+    if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+        return
+    for name in arguments:
+        if name not in parameters:
+            near = get_close_matches(name, parameters, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ValueError(
+                f"the task has no parameter {name!r}{hint} It has {', '.join(parameters) or 'none'}"
+            )
+
+
+def _is_task(info: Any) -> bool:
+    return bool(info.type == "task")
+
+
+def registered_params(registered: Any) -> dict[str, Any]:
+    """Return the arguments of a registered solver or scorer of Inspect; empty for any other object.
+
+    Needs ``is_registry_object`` and ``registry_params`` of ``inspect_ai._util.registry``. Tested on Inspect 0.3.285.
+    """
+    registry = import_module("inspect_ai._util.registry")
+    if not registry.is_registry_object(registered):
+        return {}
+    parameters: dict[str, Any] = registry.registry_params(registered)
+    return parameters
 
 
 def model_providers() -> list[str]:

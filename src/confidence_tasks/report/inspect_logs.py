@@ -31,6 +31,7 @@ from msgspec.json import Decoder
 from confidence_tasks.catalogue import studies, study_of_scores
 from confidence_tasks.harness.inspect.model_calls import effort_settings
 from confidence_tasks.harness.inspect.viewer import is_sent, scored_trial
+from confidence_tasks.report.benchmark_logs import benchmark_log, task_of
 from confidence_tasks.report.trial_files import (
     ARCHIVE_END,
     EXTRA_COLUMNS,
@@ -61,7 +62,7 @@ def read_inspect_log(path: str) -> list[TrialFile]:
     Raises
     ------
     NotTrialsError
-        If no sample was scored by a study of this package.
+        If no answer is right or wrong.
     """
     refuse_unbounded(path)
     with _opened(path) as (header, samples):
@@ -94,7 +95,8 @@ def _read(path: str, header: EvalLog, samples: Iterable[Summary]) -> list[TrialF
             )
     if study is None:
         refuse_without_samples(header, n_samples=sum(map(len, rows.values())))
-        raise _no_study(header)
+    if study is None or study.name == BENCHMARK:
+        return [_read_benchmark(path, header, invalid)]
     spec, n_samples = header.eval, sum(map(len, rows.values()))
     left_out = (
         (f"{len(invalid)} of {n_samples} samples were invalidated and do not count",) if invalid else ()
@@ -141,6 +143,34 @@ def refuse_without_samples(header: EvalLog, n_samples: int) -> None:
             " evaluation again without this option"
         )
     raise NotTrialsError(f"the log has no samples (status: {header.status})")
+
+
+def _read_benchmark(path: str, header: EvalLog, invalid: frozenset[tuple[str, int]]) -> TrialFile:
+    """Read the log of a task that no study asks."""
+    (study,) = (study for study in studies() if study.name == BENCHMARK)
+    log = benchmark_log(path, header, invalid)
+    columns, wrong = trial_columns(study, log.rows)
+    left_out = (f"{len(invalid)} samples were invalidated and do not count",) if invalid else ()
+    return TrialFile(
+        path=path,
+        study=study.name,
+        design=task_of(header),
+        model=header.eval.model,
+        columns=columns,
+        created=header.eval.created,
+        lost=max(_planned(header) - len(invalid), log.n_samples) - log.n_read,
+        versions=_versions(header),
+        setup=_setup(header, study, None),
+        provenance=_provenance(header),
+        status=header.status,
+        is_log=True,
+        run=header.eval.task_id,
+        left_out=(*left_out, *wrong),
+    )
+
+
+BENCHMARK = "benchmark"
+"""Name of the study whose trials are of tasks that no study asks."""
 
 
 def _invalidated(path: str) -> frozenset[tuple[str, int]]:
@@ -349,14 +379,6 @@ def _containers(text: bytes | bytearray) -> int:
 
 PIECE = 1 << 19
 """Minimum number of bytes that are decoded at a time."""
-
-
-def _no_study(header: EvalLog) -> NotTrialsError:
-    scorers = ", ".join(scorer.name for scorer in header.eval.scorers or ()) or "none"
-    return NotTrialsError(
-        f"task {header.eval.task} with scorer {scorers}: no sample was scored by one of"
-        f" {', '.join(study.scorer_name for study in studies())} (status: {header.status})"
-    )
 
 
 def _planned(header: EvalLog) -> int:

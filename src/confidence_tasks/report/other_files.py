@@ -19,6 +19,7 @@ from msgspec.json import Decoder
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.lm_eval.groups import REVISIONS, TRIAL
+from confidence_tasks.report.benchmark_samples import benchmark_samples, group_of_task
 from confidence_tasks.report.trial_files import (
     EXTRA_COLUMNS,
     ORIGINS,
@@ -37,7 +38,7 @@ from confidence_tasks.study.definition import Study, short_repr
 from confidence_tasks.study.trial import Trial
 
 _NAME = re.compile(r"(?:^|/)samples_(?P<task>[^/]+)_(?P<time>\d{4}-\d\d-\d\dT[^/]*)\.jsonl$")
-_TASK_METADATA = frozenset({"condition", "source", "study", "config_source", REVISIONS})
+_TASK_METADATA = frozenset({"condition", "source", "study", "config_source", "version", REVISIONS})
 """Keys of a task's metadata that are not parameters of the study: its condition, source and data."""
 
 _RUN_KEYS = (
@@ -125,24 +126,24 @@ def read_results_file(path: str) -> list[TrialFile]:
 def read_sample_file(path: str) -> TrialFile:
     """Read the trials of one task of an lm-eval run, ``samples_<task>_<time>.jsonl``, local or remote.
 
-    The model, its settings and the number of samples come from the run's results in the same folder. Without these,
-    the model is named after the folder, and the settings of generation are those in the samples; other settings are
-    unknown, so that the run's time is one of its settings and no other run is pooled with it.
+    Samples of a task that no study asks are trials of the study ``benchmark``. The model, its settings and the number
+    of samples come from the run's results in the same folder. Without these, the model is named after the folder, and
+    the settings of generation are those in the samples; other settings are unknown, so that the run's time is one of
+    its settings and no other run is pooled with it.
 
-    NotTrialsError if no line holds a trial of a study of this package.
+    NotTrialsError if no line holds a trial, or the answers of the task are neither right nor wrong.
     """
     match = _NAME.search(path)
     if match is None:
         raise NotTrialsError("its name is not that of a sample file of lm-eval")
-    task, time = match["task"], match["time"]
+    task, run = match["task"], _results(path)
     study = _study(task)
+    if study is None:
+        return _read_benchmark(path, task, run)
     keys = tuple(study.column_types)
     rows, n_lines, generation = _rows(path, keys)
     if not rows:
         raise NotTrialsError(f"no line of task {task} holds a trial of a study")
-    run = _results(path)
-    unknown = {**setup_of("generation", generation), UNKNOWN_RUN: time}
-    n_samples = ((run.get("n-samples") or {}).get(task) or {}).get("effective") or 0
     columns, left_out = trial_columns(
         study, dict(zip((*keys, *EXTRA_COLUMNS), zip(*rows, strict=True), strict=True))
     )
@@ -150,18 +151,69 @@ def read_sample_file(path: str) -> TrialFile:
         path=path,
         study=study.name,
         design=study.design_of(task),
-        model=_model(run) or path.rsplit("/", 2)[-2],
         columns=columns,
-        created=time,
-        lost=max(int(n_samples), n_lines) - len(rows),
-        versions={
+        lost=max(_n_samples(run, task), n_lines) - len(rows),
+        provenance=_provenance(run, task),
+        left_out=left_out,
+        **_facts(path, task, run, study, generation),
+    )
+
+
+def _read_benchmark(path: str, task: str, run: Mapping[str, Any]) -> TrialFile:
+    """Read the samples of a task that no study asks; a group of tasks is one task of the report."""
+    (study,) = (study for study in studies() if study.name == BENCHMARK)
+    delimiter = (
+        "" if run.get("chat_template") else run.get("configs", {}).get(task, {}).get("target_delimiter", " ")
+    )
+    with fsspec.open(path, "rb") as file:
+        samples = benchmark_samples(file.readlines(), str(delimiter))
+    group, is_weighted = group_of_task(run, task)
+    n_trials = len(samples.rows["epoch"])
+    rows = {
+        **samples.rows,
+        "task": [task] * n_trials,
+        "source": [group if group and is_weighted else task] * n_trials,
+    }
+    columns, left_out = trial_columns(study, rows)
+    return TrialFile(
+        path=path,
+        study=study.name,
+        design=group or task,
+        columns=columns,
+        lost=max(_n_samples(run, task), samples.n_documents) - samples.n_read,
+        # Tasks of a group may have different versions.
+        provenance={f"{name} of {task}": value for name, value in _provenance(run, task).items()},
+        left_out=(*samples.left_out, *left_out),
+        **_facts(path, task, run, study, {}),
+    )
+
+
+BENCHMARK = "benchmark"
+"""Name of the study whose trials are of tasks that no study asks."""
+
+
+def _facts(
+    path: str, task: str, run: Mapping[str, Any], study: Study, generation: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the fields of a file of trials that come from the results of its run."""
+    match = _NAME.search(path)
+    time = match["time"] if match else ""
+    return {
+        "model": _model(run) or path.rsplit("/", 2)[-2],
+        "created": time,
+        "versions": {
             "lm_eval": str(run.get("lm_eval_version", "")),
             "task": str(run.get("versions", {}).get(task, "")),
         },
-        setup=_setup(run, task, study) if run else unknown,
-        provenance=_provenance(run, task),
-        left_out=left_out,
-    )
+        "setup": _setup(run, task, study)
+        if run
+        else {**setup_of("generation", generation), UNKNOWN_RUN: time},
+    }
+
+
+def _n_samples(run: Mapping[str, Any], task: str) -> int:
+    """Return the number of documents that a run asked; 0 if it is unknown."""
+    return int(((run.get("n-samples") or {}).get(task) or {}).get("effective") or 0)
 
 
 class _Doc(Struct, gc=False):
@@ -206,12 +258,10 @@ def _generation(arguments: Any) -> dict[str, Any]:
     return settings if isinstance(settings, dict) else {}
 
 
-def _study(task: str) -> Study:
+def _study(task: str) -> Study | None:
     """Return the study of a task: that with the longest name, as fermieval_sampling also starts with fermieval."""
     known = [study for study in studies() if study.design_of(task) in study.designs]
-    if not known:
-        raise NotTrialsError(f"no study asks task {task}")
-    return max(known, key=lambda study: len(study.design_of(task)))
+    return max(known, key=lambda study: len(study.design_of(task)), default=None)
 
 
 def _results(path: str) -> dict[str, Any]:

@@ -88,12 +88,14 @@ class TaskResults:
 
     @property
     def reference(self) -> str:
-        """The group that models are compared on: the design's reference, else its baseline, else the first group."""
+        """The group that models are compared on: the design's reference, else its baseline, else the first group.
+
+        In a study without tasks it is the first condition of the study that there is.
+        """
         labels = [group.label for groups in self.groups.values() for group in groups]
-        design = self.task_trials.design
-        return next(
-            (label for label in (design.reference_group, design.baseline) if label in labels), labels[0]
-        )
+        design, study = self.task_trials.design, self.task_trials.study
+        preferred = (design.reference_group, design.baseline, *(() if study.designs else study.conditions))
+        return next((label for label in preferred if label in labels), labels[0])
 
     @cached_property
     def conditions(self) -> list[str]:

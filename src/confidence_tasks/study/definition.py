@@ -240,7 +240,8 @@ class Study:
     paper : Paper, optional
         The paper that the study implements.
     designs : mapping of str to Design
-        The tasks of the study, by name. Both harnesses run each of them.
+        The tasks of the study, by name. Both harnesses run each of them. A study without tasks reads logs of other
+        tasks only.
     parameters : tuple of Parameter
         Parameters of the tasks. Every task also has ``seed``, ``fewshot``, ``efforts``, ``metrics`` and ``cache``.
     questions : callable
@@ -437,7 +438,7 @@ class Study:
             for name in (domain.not_above, domain.binary_where)
             if name
         ]
-        parameters = {each.name for task in self.designs for each in self.task_parameters(task)}
+        parameters = {each.name for task in self.designs or [""] for each in self.task_parameters(task)}
         subset = self.subset_parameters - {"source", "sources"}  # the default, whichever a study has
         for attribute, names, known, kind in (
             ("headline_measures", self.headline_measures, measures, "measure"),
@@ -466,6 +467,8 @@ class Study:
 
     def _check_tasks(self) -> None:
         """Check the parameters and conditions of every task, and the stages unless parameters change them."""
+        if not self.designs and not self.stages:  # a study that only reads logs of others
+            return
         needed = ("module", "designs", "stages", "condition_of" if self.condition_of else "conditions")
         if missing := [name for name in needed if not getattr(self, name)]:
             raise ValueError(f"it needs {', '.join(missing)}")
@@ -484,6 +487,8 @@ class Study:
 
     def task_parameters(self, task: str = "") -> tuple[Parameter, ...]:
         """Return the parameters of a task; by default of the first."""
+        if not self.designs:
+            return self.parameters
         design = self.designs[task or self.first_task]
         declared = design.parameters or self.parameters
         names = {parameter.name for parameter in declared}

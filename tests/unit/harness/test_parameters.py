@@ -14,7 +14,14 @@ from inspect_ai._util.registry import registry_info
 from confidence_tasks import _registry, boolq, scale_granularity
 from confidence_tasks.study.parameter import check_value
 
-TASKS = [name for name in _registry.__all__ if registry_info(getattr(_registry, name)).type == "task"]
+OF_OTHERS = "with_confidence"
+"""The task that passes parameters on to the task of others that it runs."""
+
+TASKS = [
+    name
+    for name in _registry.__all__
+    if name != OF_OTHERS and registry_info(getattr(_registry, name)).type == "task"
+]
 
 
 def declared(task: Callable[..., object]) -> dict[str, inspect.Parameter]:

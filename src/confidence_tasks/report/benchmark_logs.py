@@ -1,0 +1,230 @@
+"""Confidence signals in Inspect logs of any task: asked for, stated by the reply, or from its tokens' probabilities."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log_samples
+
+from confidence_tasks.harness.inspect.foreign_scores import ASKING_SCORER, CORRECT, STATED, correctness
+from confidence_tasks.harness.inspect.model_calls import reply_text, reply_tokens
+from confidence_tasks.reading.stated import stated_confidence_of
+from confidence_tasks.reading.token_probabilities import candidates, is_known, letter_options, match_option
+from confidence_tasks.report.benchmark_samples import MOST_CHARACTERS, UNMEASURED
+from confidence_tasks.report.trial_files import NotTrialsError, prompt_digest, question_digest
+from confidence_tasks.study.stage import Token
+
+_PROBABILITIES_OF_TOKENS = frozenset({"mean_logprob", "sum_logprob", "min_logprob"})
+"""Signals in nats, at most 0."""
+
+
+@dataclass
+class BenchmarkLog:
+    """The trials in an Inspect log, as columns, and the samples without one.
+
+    Attributes
+    ----------
+    rows : dict of str to list
+        Columns of the trials: one trial for each sample and signal.
+    n_samples, n_read : int
+        Number of samples in the log, and of those with a trial.
+    """
+
+    rows: dict[str, list[Any]] = field(default_factory=dict)
+    n_samples: int = 0
+    n_read: int = 0
+
+    def add(self, values: Mapping[str, Any]) -> None:
+        """Add a trial."""
+        for key, value in values.items():
+            self.rows.setdefault(key, []).append(value)
+
+
+def task_of(header: EvalLog) -> str:
+    """Return the name of the task, without the suffix of ``with_confidence``."""
+    wrapped = (header.eval.metadata or {}).get("confidence_tasks")
+    if isinstance(wrapped, Mapping) and wrapped.get("task"):
+        return str(wrapped["task"])
+    return header.eval.task.rsplit("/", 1)[-1]
+
+
+def benchmark_log(
+    path: str, header: EvalLog, invalid: frozenset[tuple[str, int]], scorer: str = ""
+) -> BenchmarkLog:
+    """Return the trials in an Inspect log of a task that no study asks.
+
+    Parameters
+    ----------
+    path : str
+        Path or address of the log.
+    header : EvalLog
+        Its header.
+    invalid : frozenset of (str, int)
+        Identifier and epoch of the samples that do not count.
+    scorer : str, optional
+        Scorer that says whether an answer is right; by default the first.
+
+    Raises
+    ------
+    NotTrialsError
+        If no answer is right or wrong, with the most frequent reason.
+    """
+    log, task = BenchmarkLog(), task_of(header)
+    read: list[_Read] = []
+    for sample in _samples(path, invalid):
+        log.n_samples += 1
+        if not sample.error and not sample.limit:  # otherwise it is lost, whatever its scorer said
+            read.append(_Read(sample, *correctness(sample.scores or {}, scorer), _signals(sample)))
+    _require_outcomes(read, f"task {task} (status: {header.status})")
+    signals = _worth_showing([each.signals for each in read])
+    log.n_read = len(read)
+    for each in read:
+        facts = _facts(each.sample, task)
+        for signal in signals:
+            log.add({**facts, "correct": each.correct, **_value(signal, each.signals.get(signal, math.nan))})
+    return log
+
+
+class _Read(NamedTuple):
+    """A sample with its correctness, or the reason why it has none, and its signals."""
+
+    sample: EvalSample
+    correct: float
+    reason: str
+    signals: dict[str, float]
+
+
+def _samples(path: str, invalid: frozenset[tuple[str, int]]) -> Iterator[EvalSample]:
+    """Yield the valid samples of a log without what no signal needs."""
+    for sample in read_eval_log_samples(path, all_samples_required=False, exclude_fields=_NOT_NEEDED):
+        if (str(sample.id), sample.epoch) not in invalid:
+            yield sample
+
+
+_NOT_NEEDED = {"events", "attachments", "store", "messages"}
+
+
+def _require_outcomes(read: list[_Read], where: str) -> None:
+    """Raise NotTrialsError if no answer is right or wrong."""
+    if all(math.isnan(each.correct) for each in read):
+        reasons = Counter(each.reason for each in read).most_common(1)
+        raise NotTrialsError(f"{where}: {reasons[0][0] if reasons else 'no sample was scored'}")
+
+
+def _worth_showing(signals: list[dict[str, float]]) -> list[str]:
+    """Return the signals of a log: a stated confidence only if most replies state one."""
+    counts = Counter(name for each in signals for name in each)
+    stated = sum(not math.isnan(each.get(STATED, math.nan)) for each in signals)
+    if stated <= len(signals) / 2:
+        del counts[STATED]
+    return list(counts) or [UNMEASURED]
+
+
+def _signals(sample: EvalSample) -> dict[str, float]:
+    """Return the value of each signal of a sample; NaN for one that was asked for and is missing."""
+    values = _asked(sample)
+    if sample.output.choices:
+        values.setdefault(STATED, stated_confidence_of(reply_text(sample.output)))
+        values |= _of_tokens(reply_tokens(sample.output), len(sample.choices or ()))
+    return values
+
+
+def _asked(sample: EvalSample) -> dict[str, float]:
+    """Return the confidences that the model was asked for."""
+    return {
+        key: _number(value)
+        for name, score in (sample.scores or {}).items()
+        if name.startswith(ASKING_SCORER) and isinstance(score.value, dict)
+        for key, value in score.value.items()
+        if key != CORRECT
+    }
+
+
+def _of_tokens(tokens: list[Token], n_options: int) -> dict[str, float]:
+    """Return the signals of the tokens of a reply; none if one has no log-probability."""
+    logprobs = [min(token.logprob, 0.0) for token in tokens if is_known(token.logprob)]
+    if not logprobs or len(logprobs) < len(tokens):
+        return {}
+    values = {
+        "mean_logprob": fmean(logprobs),
+        "sum_logprob": math.fsum(logprobs),
+        "min_logprob": min(logprobs),
+    }
+    return {**values, "option_probability": letter_probability(tokens, n_options)} if n_options else values
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+_AROUND = " *.()\n\u0120"
+"""Characters around a letter in a token, among them the mark of a space in some vocabularies."""
+
+
+def letter_probability(tokens: list[Token], n_options: int) -> float:
+    """Return the probability of the letter that a reply chose, among the letters of the options.
+
+    The letter is the last token that is one. The probability that the provider does not list is counted as if it
+    belonged to other letters, so that the result is a lower bound if a letter is not listed.
+
+    Examples
+    --------
+    >>> import math
+    >>> reply = [Token("ANSWER:", 0.0, {}), Token(" B", math.log(0.6), {" B": math.log(0.6), " A": math.log(0.2)})]
+    >>> round(letter_probability(reply, 2), 6), round(letter_probability(reply, 4), 6)
+    (0.75, 0.6)
+    """
+    options = letter_options(n_options)
+    chosen = [token for token in tokens if token.text.strip(_AROUND) in options and is_known(token.logprob)]
+    if not chosen:
+        return math.nan
+    token = chosen[-1]
+    mass = dict.fromkeys(options, 0.0)
+    total = 0.0
+    for text, logprob in candidates(token).items():
+        probability = math.exp(min(logprob, 0.0))
+        total += probability
+        if (option := match_option(text, options)) is not None:
+            mass[option] += probability
+    missing = max(1.0 - total, 0.0) if 0.0 in mass.values() else 0.0
+    letter = match_option(token.text, options)
+    return mass[letter] / (sum(mass.values()) + missing) if letter else math.nan
+
+
+def _value(signal: str, value: float) -> dict[str, Any]:
+    """Return the columns of a signal."""
+    is_probability = signal not in _PROBABILITIES_OF_TOKENS
+    return {
+        "condition": signal,
+        "confidence": value if is_probability else math.exp(value),
+        "value": value,
+        "probability": value if is_probability else math.nan,
+        "status": "missing_confidence" if math.isnan(value) else "ok",
+    }
+
+
+def _facts(sample: EvalSample, task: str) -> dict[str, Any]:
+    """Return the columns that do not depend on the signal."""
+    messages = (
+        sample.input if isinstance(sample.input, str) else [(each.role, each.text) for each in sample.input]
+    )
+    answer = next((str(score.answer) for score in (sample.scores or {}).values() if score.answer), "")
+    options = sample.choices or []
+    return {
+        "question_id": str(sample.id),
+        "source": task,
+        "task": task,
+        "answer": answer[:MOST_CHARACTERS],
+        "option_mass": math.nan,
+        "n_options": float(len(options)) if options else math.nan,
+        "equal_options": float(len(set(options)) < len(options)) if options else math.nan,
+        "question_digest": question_digest(str(messages), options),
+        "prompt_digest": prompt_digest(messages) if messages else "",
+        "sample_id": str(sample.id),
+        "epoch": sample.epoch,
+    }

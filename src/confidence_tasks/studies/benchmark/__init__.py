@@ -1,0 +1,47 @@
+"""Confidence on any benchmark: signals in the logs of tasks that this package does not ask."""
+
+from __future__ import annotations
+
+from confidence_tasks.studies.benchmark import trials
+from confidence_tasks.study import BINARY, Domain, LazyModule, Parameter, Reference, Study
+
+_checks = LazyModule("confidence_tasks.report.checks")
+_general = LazyModule("confidence_tasks.report.figures.general")
+_report = LazyModule("confidence_tasks.studies.benchmark.report")
+
+STUDY = Study(
+    name="benchmark",
+    title="Confidence on a benchmark",
+    module=__name__,
+    designs={},
+    questions=lambda parameters: (),
+    stages=(),
+    conditions=trials.CONDITIONS,
+    parameters=(
+        Parameter("task", str, "", "The task that is run."),
+        Parameter("ask", str | list[str], "0-100", "What is asked about each answer."),
+        Parameter(
+            "when", str, "after", "Whether the question follows the answer.", choices=("after", "within")
+        ),
+        Parameter("scorer", str, "", "The scorer that says whether an answer is right."),
+    ),
+    subset_parameters=frozenset({"task", "ask", "when", "scorer"}),
+    protocol_values=frozenset({("when", "within")}),
+    read=trials.read_reply,
+    scorer=Reference("confidence_tasks.studies.benchmark.scorer", "stated_confidence"),
+    trial=trials.BenchmarkTrial,
+    measures=trials.MEASURES,
+    headline_measures=("overconfidence", "ece", "auroc", "accuracy", "parse_rate"),
+    short_condition=trials.short_condition,
+    tested_measures=("auroc", "accuracy"),
+    domains={
+        "correct": BINARY,
+        "probability": Domain(0.0, 1.0),
+        "value": Domain(-1e9, 1e9),
+        "option_mass": Domain(0.0),
+        "n_options": Domain(2.0, 1e6),
+        "equal_options": BINARY,
+    },
+    figures=(_general.reliability, _general.type2_roc, _general.selective),
+    checks=(_checks.GENERAL, _report.small_option_mass, _report.options_of_equal_text),
+)

@@ -1,0 +1,132 @@
+"""Questions about an answer that was given: how sure the model is, on a scale, in words, or as True or False."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from confidence_tasks.reading.cleaning import strip_thoughts, truncate_reply
+from confidence_tasks.studies.scales.replies import ALL_SCALES, Scale
+from confidence_tasks.studies.scales.trials import read_confidence
+from confidence_tasks.studies.signals.reader import EXPRESSIONS, SPAN, read_expression, true_probability
+from confidence_tasks.study import Token
+from confidence_tasks.study.parameter import parse_list
+
+MOST_CHARACTERS = 4_000
+"""Length to which a final answer is cut where a question repeats it."""
+
+NONE = "none"
+"""Name that asks nothing: the confidence is what the reply itself states."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question about an answer.
+
+    Attributes
+    ----------
+    name : str
+        Name of the signal.
+    request : str
+        What the model is asked, without the answer.
+    read : callable
+        ``read(text, tokens)`` returns the confidence in a reply, from 0 to 1; NaN if it states none.
+    needs_logprobs : bool
+        Whether ``read`` needs the log-probabilities of the reply's tokens.
+    """
+
+    name: str
+    request: str
+    read: Callable[[str, Sequence[Token]], float]
+    needs_logprobs: bool = False
+
+    def prompt(self, answer: str) -> str:
+        """Return the question; it repeats an answer that is not the last thing that the model said.
+
+        Examples
+        --------
+        >>> print(parse_asks("p_true")[0].prompt("Lima"))
+        Proposed answer: Lima
+        <BLANKLINE>
+        Is the proposed answer true or false? Reply with True or False and nothing else.
+        """
+        return f"{self._label}: {answer[:MOST_CHARACTERS]}\n\n{self.request}" if answer else self.request
+
+    @property
+    def _label(self) -> str:
+        return "Proposed answer" if self.needs_logprobs else "Your final answer"
+
+
+def _read_scale(scale: Scale) -> Callable[[str, Sequence[Token]], float]:
+    def read(text: str, tokens: Sequence[Token]) -> float:
+        value, _ = read_confidence(strip_thoughts(truncate_reply(text)).strip()[:SPAN].rstrip("."), scale)
+        in_range = not math.isnan(value) and not scale.violates(value)
+        return scale.normalise(value) if in_range else math.nan
+
+    return read
+
+
+def _of_scale(scale: Scale) -> Ask:
+    return Ask(
+        scale.label,
+        "How confident are you that your answer is right?"
+        f" Reply with an integer between {scale.lower} and {scale.upper}, where {scale.lower} means no confidence at"
+        f" all and {scale.upper} means absolute certainty, and nothing else.",
+        _read_scale(scale),
+    )
+
+
+_WORDS = Ask(
+    "words",
+    "\n".join(
+        [
+            "How likely is it that your answer is right? Reply with one of these expressions and nothing else:",
+            *EXPRESSIONS,
+        ]
+    ),
+    lambda text, tokens: read_expression(text),
+)
+_P_TRUE = Ask(
+    "p_true",
+    "Is the proposed answer true or false? Reply with True or False and nothing else.",
+    lambda text, tokens: true_probability(tokens),
+    needs_logprobs=True,
+)
+_ASKS = {each.name: each for each in (*map(_of_scale, ALL_SCALES), _WORDS, _P_TRUE)}
+"""The 13 scales of the study of scales, expressions of probability, and True or False."""
+
+
+def parse_asks(named: str | Sequence[str]) -> list[Ask]:
+    """Return the questions that a user names, such as ``0-100,p_true``; empty for ``none``.
+
+    Any other scale of integers may be named too, such as ``1-7``.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, with the nearest one.
+
+    Examples
+    --------
+    >>> [ask.name for ask in parse_asks("0-20, p_true")], parse_asks("none")
+    (['0-20', 'p_true'], [])
+    """
+    names = parse_list(named, "ask")
+    if names == [NONE]:
+        return []
+    if not names:
+        raise ValueError("ask names no question: write a scale such as 0-100, words, p_true or none")
+    return [_ASKS.get(name) or _other_scale(name) for name in dict.fromkeys(names)]
+
+
+def _other_scale(name: str) -> Ask:
+    try:
+        return _of_scale(Scale.parse(name))
+    except ValueError:
+        near = get_close_matches(name, _ASKS, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(
+            f"ask={name!r} is no scale such as 0-100, and neither words, p_true nor none{hint}"
+        ) from None

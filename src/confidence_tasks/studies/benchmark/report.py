@@ -1,0 +1,46 @@
+"""Checks of benchmarks: what the probabilities of options hide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from confidence_tasks.report.checks import cells_of, check
+from confidence_tasks.report.results import TaskResults
+
+SMALL_MASS = 0.5
+"""Mean probability of all options below which most of the model's probability lies elsewhere."""
+
+LETTERS = 2
+"""Number of characters up to which an option is a label, such as a letter, that a model could have replied with."""
+
+
+@check(
+    "warning",
+    "Most probability is not on the options",
+    "The probability of an option is relative to the other options. This model would rather have replied with something"
+    " else: more worked examples or a chat template may help it to keep to the labels.",
+)
+def small_option_mass(results: TaskResults) -> Iterator[str]:
+    """Name tasks with labels as options whose probabilities sum to less than one half on average."""
+    for model, signal, columns in cells_of(results, "option_mass", "answer"):
+        known = ~np.isnan(columns["option_mass"])
+        if not known.any() or max(map(len, columns["answer"][known])) > LETTERS:
+            continue
+        mass = float(columns["option_mass"][known].mean())
+        if mass < SMALL_MASS:
+            yield f"{model}, {signal}: {mass:.3f} on average"
+
+
+@check(
+    "note",
+    "Options of equal text",
+    "The probability of an answer is divided between options of equal text, and only one of them counts as right.",
+)
+def options_of_equal_text(results: TaskResults) -> Iterator[str]:
+    """Count the questions with two options of equal text."""
+    for model, signal, columns in cells_of(results, "equal_options"):
+        n_equal = int(np.nansum(columns["equal_options"]))
+        if n_equal:
+            yield f"{model}, {signal}: {n_equal} of {len(columns['equal_options'])} questions"

@@ -1,0 +1,158 @@
+"""A scorer for tasks of others on Inspect: asks how sure the model is of its answer, and leaves everything else alone.
+
+It runs after the task's own scorers, in a conversation of its own. So the output, the messages and the store of the
+sample stay as they are, and the task's own scores do not change.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import anyio
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageTool,
+    ChatMessageUser,
+    GenerateConfig,
+    ModelOutput,
+    get_model,
+)
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
+from inspect_ai.solver import TaskState
+
+from confidence_tasks.harness.inspect.foreign_scores import CORRECT, STATED, correctness, trials_of_score
+from confidence_tasks.harness.inspect.model_calls import call_cache, reply_text, reply_tokens
+from confidence_tasks.reading.explanation import escape_markdown
+from confidence_tasks.reading.stated import stated_confidence_of
+from confidence_tasks.studies.benchmark.asking import NONE, Ask, parse_asks
+from confidence_tasks.study.measures import select_measures, summarise
+
+SECONDS = 600
+"""Time after which the question is given up: scoring has half of a sample's time limit."""
+
+ALTERNATIVES = 20
+"""Number of alternatives requested for a token, as True and False have many spellings."""
+
+
+@metric(scores="unreduced")
+def confidence_metrics() -> Metric:
+    """Compute overconfidence, ECE, AUROC, accuracy and parse rate of each signal, keyed ``measure/signal``."""
+
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        from confidence_tasks.studies.benchmark import STUDY
+
+        trials = [
+            trial
+            for score in scores
+            if isinstance(score.score.value, Mapping)
+            for trial in trials_of_score(score.score.value, str(score.sample_id))
+        ]
+        signals = list(dict.fromkeys(trial["condition"] for trial in trials))
+        return summarise(trials, select_measures(STUDY.measures, STUDY.headline_measures), signals)
+
+    return compute
+
+
+@scorer(metrics=[confidence_metrics()])
+def stated_confidence(ask: str | list[str] = "0-100", scorer: str = "", cache: bool = True) -> Scorer:
+    """Ask how sure the model is of the answer that it gave, and return a confidence for each question.
+
+    Parameters
+    ----------
+    ask : str
+        What is asked, separated by commas: scales such as ``0-100``, ``words``, ``p_true``; ``none`` reads what the
+        reply itself states.
+    scorer : str
+        Name of the task's scorer that says whether an answer is right; by default the first.
+    cache : bool
+        Whether replies of hosted models may come from Inspect's cache.
+
+    Raises
+    ------
+    ValueError
+        If ``ask`` names an unknown question.
+    """
+    asks = parse_asks(ask)
+
+    async def score(state: TaskState, target: Target) -> Score:
+        correct, reason = correctness(state.scores or {}, scorer)
+        value: dict[str, float] = {CORRECT: correct}
+        notes = {"correct": reason} if reason else {}
+        if not asks:
+            value[STATED] = stated_confidence_of(reply_text(state.output) if state.output.choices else "")
+        for each in asks:
+            value[each.name], notes[each.name] = await _ask(each, state, cache)
+        rows = [f"{escape_markdown(name)}: {escape_markdown(note)}" for name, note in notes.items() if note]
+        return Score(
+            value=dict(value),
+            explanation="\n\n".join(rows) or None,
+            metadata={"notes": notes, "ask": [each.name for each in asks] or [NONE]},
+        )
+
+    return score
+
+
+async def _ask(ask: Ask, state: TaskState, cache: bool) -> tuple[float, str]:
+    """Return the confidence in a reply to a question about the answer, and the reply or why there is none."""
+    model = get_model()
+    messages, answer = side_conversation(state)
+    settings: dict[str, Any] = {"temperature": 0.0}
+    if ask.needs_logprobs:
+        settings |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
+    output: ModelOutput | None = None
+    with anyio.move_on_after(SECONDS):
+        output = await model.generate(
+            [*messages, ChatMessageUser(content=ask.prompt(answer))],
+            config=GenerateConfig(**settings),
+            cache=cache and call_cache(model, per_epoch=True),
+        )
+    if output is None:
+        return math.nan, f"no reply after {SECONDS} seconds"
+    if not output.choices:
+        return math.nan, output.error or "the reply is empty"
+    text = reply_text(output)
+    tokens = reply_tokens(output)
+    if ask.needs_logprobs and not tokens:
+        return math.nan, f"{model} returned no log-probabilities"
+    return ask.read(text, tokens), text
+
+
+def side_conversation(state: TaskState) -> tuple[list[ChatMessage], str]:
+    """Return the conversation of a sample as plain text, and the final answer if the question has to repeat it.
+
+    Calls and results of tools become text, because providers refuse them where no tools are offered, and a call without
+    its result, as a limit leaves it, is refused everywhere. Reasoning is left out. A conversation of a single answer
+    needs no repetition.
+    """
+    turns = [_as_turn(message, text) for message in state.messages if (text := _plain_text(message))]
+    said = [turn for turn in turns if isinstance(turn, ChatMessageAssistant)]
+    is_plain = len(said) == 1 and turns[-1] is said[0] and not any(map(_uses_tools, state.messages))
+    return turns, "" if is_plain or not state.output.choices else state.output.completion
+
+
+def _as_turn(message: ChatMessage, text: str) -> ChatMessage:
+    """Return a text as a message of the same role; results of tools are messages of the user."""
+    if isinstance(message, ChatMessageSystem):
+        return ChatMessageSystem(content=text)
+    if isinstance(message, ChatMessageAssistant):
+        return ChatMessageAssistant(content=text)
+    return ChatMessageUser(content=text)
+
+
+def _uses_tools(message: ChatMessage) -> bool:
+    return isinstance(message, ChatMessageTool) or bool(getattr(message, "tool_calls", None))
+
+
+def _plain_text(message: ChatMessage) -> str:
+    """Return the text of a message; a call or a result of a tool is described in words."""
+    parts: Sequence[str] = [message.text]
+    if isinstance(message, ChatMessageAssistant) and message.tool_calls:
+        calls = [f"[I call the tool {call.function} with {call.arguments}]" for call in message.tool_calls]
+        parts = [message.text, *calls]
+    if isinstance(message, ChatMessageTool):
+        parts = [f"[Result of the tool {message.function or ''}]", message.text]
+    return "\n".join(part for part in parts if part.strip())

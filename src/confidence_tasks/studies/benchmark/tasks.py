@@ -1,0 +1,45 @@
+"""The Inspect task that runs any other task and asks for a confidence in each answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspect_ai import Task
+from inspect_ai import task as inspect_task
+
+from confidence_tasks.harness.compat import created_task
+from confidence_tasks.harness.staged import as_usage_error
+from confidence_tasks.studies.benchmark import wrapping
+
+
+@inspect_task
+def with_confidence(
+    task: str = "",
+    ask: str | list[str] = "0-100",
+    when: str = "after",
+    scorer: str = "",
+    cache: bool = True,
+    **task_args: Any,
+) -> Task:
+    """Run any Inspect task, and ask how sure the model is of each answer.
+
+    Parameters
+    ----------
+    task
+        Name of a task of any package, such as inspect_evals/gpqa_diamond, or file.py@name.
+    ask
+        What is asked about each answer, separated by commas: a scale such as 0-100 or 0-20, words, p_true.
+    when
+        after: the question follows the answer, which stays as it is. within: the instruction is part of the prompt.
+    scorer
+        The task's scorer that says whether an answer is right; by default the first.
+    cache
+        Whether replies of hosted models may come from Inspect's cache.
+    task_args
+        All other parameters go to the task.
+    """
+    with as_usage_error():
+        if not task:
+            raise ValueError("with_confidence needs a task: -T task=PACKAGE/NAME or -T task=FILE.py@NAME")
+        inner = created_task(task, task_args)
+        return wrapping.with_confidence(inner, ask=ask, when=when, scorer=scorer, cache=cache)

@@ -1,0 +1,113 @@
+"""Trials and measures of any benchmark: one answer, and one confidence signal of it."""
+
+from __future__ import annotations
+
+import math
+
+from confidence_tasks.studies.signals.trials import MEASURES as SIGNAL_MEASURES
+from confidence_tasks.study import Question, Replies, Trial
+from confidence_tasks.study.measures import CONFIDENCE, UNIT, mean_measure, overconfidence
+
+
+class BenchmarkTrial(Trial):
+    """A trial of a benchmark.
+
+    ``source`` is the task, or its group if the harness weighs the questions of the group equally. ``condition`` is the
+    signal, followed by the filter of lm-eval if there are several. ``correct`` is what the task's own metric or scorer
+    says. ``confidence`` is the value if it is a probability, or else a value between 0 and 1 that ranks the answers in
+    the order of the value.
+
+    Attributes
+    ----------
+    answer : str
+        The answer; of several options, the one with the highest score.
+    task : str
+        The task of the harness.
+    value : float
+        The signal in its own unit: a probability, or nats. Higher is surer.
+    probability : float
+        The value if it is meant as the probability of being right; otherwise NaN.
+    option_mass : float
+        Sum of the probabilities of the options, before they are divided by it; NaN for a generated reply.
+    n_options : float
+        Number of options; NaN for a generated reply.
+    equal_options : float
+        1 if two options have the same text, otherwise 0; NaN for a generated reply.
+    """
+
+    answer: str
+    task: str
+    value: float
+    probability: float
+    option_mass: float
+    n_options: float
+    equal_options: float
+
+
+def read_reply(question: Question, condition: str, replies: Replies) -> BenchmarkTrial:
+    """Return a trial without an answer: tasks of others are graded by their own scorers."""
+    return BenchmarkTrial(
+        question_id=question.id,
+        source=question.source,
+        condition=condition,
+        correct=math.nan,
+        confidence=math.nan,
+        status="missing_answer",
+        answer="",
+        task=question.source,
+        value=math.nan,
+        probability=math.nan,
+        option_mass=math.nan,
+        n_options=math.nan,
+        equal_options=math.nan,
+    )
+
+
+CONDITIONS = (
+    "option_probability",
+    "stated",
+    "0-100",
+    "mean_logprob",
+    "option_probability_norm",
+    "option_probability_bytes",
+    "option_probability_mutual_info",
+    "p_true",
+    "words",
+    "sum_logprob",
+    "min_logprob",
+    "margin",
+)
+"""Signals, the one that models are compared on first."""
+
+
+def short_condition(signal: str) -> str:
+    """Return the label of a signal in the log viewer, whose column has room for 14 characters.
+
+    Examples
+    --------
+    >>> short_condition("option_probability_norm"), short_condition("0-100")
+    ('option norm', '0-100')
+    """
+    return (
+        signal.replace("option_probability", "option").replace("mutual_info", "info").replace("_", " ")[:14]
+    )
+
+
+_COST = frozenset({"calls", "tokens"})
+
+MEASURES = (
+    overconfidence(
+        "overconfidence",
+        "Mean confidence minus accuracy, above 0 is overconfident; for signals that are probabilities.",
+        "correct",
+        "probability",
+    ),
+    CONFIDENCE,
+    *(measure for measure in SIGNAL_MEASURES if measure.name not in _COST),
+    mean_measure(
+        "option_mass",
+        "option_mass",
+        "Mean sum of the options' probabilities: what the model gives to all other continuations is 1 minus this.",
+        bounds=UNIT,
+    ),
+)

@@ -1,0 +1,179 @@
+"""Any Inspect task with a question about the confidence in each answer, on the real harness."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from inspect_ai import Task, eval, score
+from inspect_ai.dataset import Sample
+from inspect_ai.log import read_eval_log
+from inspect_ai.model import (
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageTool,
+    ChatMessageUser,
+    Logprob,
+    Logprobs,
+    ModelOutput,
+    ModelUsage,
+    TopLogprob,
+    get_model,
+)
+from inspect_ai.scorer import match
+from inspect_ai.solver import TaskState
+from inspect_ai.tool import ToolCall
+
+from confidence_tasks import with_confidence
+from confidence_tasks.report.collection import collect
+from confidence_tasks.studies.benchmark.asking import parse_asks
+from confidence_tasks.studies.benchmark.scorer import side_conversation, stated_confidence
+
+SUMS = """
+from inspect_ai import Task, task
+from inspect_ai.dataset import Sample
+from inspect_ai.scorer import match
+
+@task
+def sums(n: int = 3):
+    return Task([Sample(f"{i} + {i} =", target=str(2 * i)) for i in range(n)], scorer=match(location="any"))
+
+@task
+def other():
+    return Task([Sample("1 + 1 =", target="2")], scorer=match())
+"""
+
+
+def reply(messages, tools, choice, config):
+    """Answer a sum wrongly if it is 0 + 0; state 80; say True with a probability of 0.6."""
+    asked = messages[-1].text
+    if "True or False" in asked:
+        text = "True"
+    elif "How confident" in asked:
+        text = "80"
+    else:
+        text = str(2 * int(asked[0])) if asked[0] != "0" else "7"
+    output = ModelOutput.from_content("mockllm/model", text)
+    output.usage = ModelUsage()  # Inspect would load a tokenizer to count tokens
+    if config.logprobs:
+        top = [TopLogprob(token="True", logprob=np.log(0.6)), TopLogprob(token="False", logprob=np.log(0.2))]
+        content = [Logprob(token="True", logprob=np.log(0.6), top_logprobs=top)]
+        output.choices[0].logprobs = Logprobs(content=content)
+    return output
+
+
+def model():
+    return get_model("mockllm/model", custom_outputs=reply, memoize=False)
+
+
+def sums(n=3):
+    samples = [Sample(f"{i} + {i} =", target=str(2 * i), id=f"sum-{i}") for i in range(n)]
+    return Task(samples, scorer=match(location="any"), name="sums")
+
+
+def run(task, folder: Path, **options):
+    (log,) = eval(task, model=model(), log_dir=str(folder), display="none", **options)
+    assert log.status == "success", log.error
+    return read_eval_log(log.location)
+
+
+def test_the_tasks_own_scores_metrics_and_messages_are_those_of_a_plain_run(tmp_path: Path) -> None:
+    plain, asked = run(sums(), tmp_path), run(with_confidence(sums(), ask="0-100,p_true"), tmp_path)
+    assert asked.eval.task == "sums_confidence"
+    assert [each.scores["match"] for each in asked.samples] == [
+        each.scores["match"] for each in plain.samples
+    ]
+    (of_plain,), (of_task, _) = plain.results.scores, asked.results.scores
+    assert of_task.metrics == of_plain.metrics
+    for one, other in zip(plain.samples, asked.samples, strict=True):
+        assert [(m.role, m.text) for m in one.messages] == [(m.role, m.text) for m in other.messages]
+        assert (one.output.completion, one.store) == (other.output.completion, other.store)
+
+
+def test_the_log_has_a_confidence_and_measures_for_each_question(tmp_path: Path) -> None:
+    log = run(with_confidence(sums(), ask="0-100,p_true"), tmp_path)
+    values = [each.scores["stated_confidence"].value for each in log.samples]
+    assert [value["correct"] for value in values] == [0.0, 1.0, 1.0]
+    assert [value["0-100"] for value in values] == [0.8] * 3
+    assert [value["p_true"] for value in values] == pytest.approx([0.75] * 3)
+    metrics = log.results.scores[1].metrics
+    assert metrics["overconfidence/0-100"].value == pytest.approx(0.8 - 2 / 3)
+    assert metrics["parse_rate/p_true"].value == 1.0
+
+
+def test_the_report_reads_plain_and_asked_logs_of_any_task(tmp_path: Path) -> None:
+    run(sums(), tmp_path)
+    run(with_confidence(sums(), ask="0-100"), tmp_path)
+    plain, asked = sorted(collect(str(tmp_path)).files, key=lambda file: set(file.columns["condition"]))
+    assert {plain.design, asked.design} == {"sums"}
+    conditions = {frozenset(file.columns["condition"]) for file in (plain, asked)}
+    assert conditions == {frozenset({"no confidence"}), frozenset({"0-100"})}
+    assert sorted(asked.columns["question_id"]) == ["sum-0", "sum-1", "sum-2"]
+    assert plain.setup == asked.setup
+
+
+def test_a_log_is_asked_afterwards_and_keeps_its_scores(tmp_path: Path) -> None:
+    plain = run(sums(), tmp_path)
+    asked = score(plain, stated_confidence(ask="0-100"), action="append", model=model(), display="none")
+    assert [each.scores["match"] for each in asked.samples] == [
+        each.scores["match"] for each in plain.samples
+    ]
+    assert [each.scores["stated_confidence"].value["0-100"] for each in asked.samples] == [0.8] * 3
+
+
+def test_a_task_is_found_by_path_and_gets_its_own_parameters(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "mine.py").write_text(SUMS)
+    monkeypatch.chdir(tmp_path)
+    arguments = {"task": "mine.py@sums", "n": 2}
+    log = run("confidence_tasks/with_confidence", tmp_path / "logs", task_args=arguments)
+    assert len(log.samples) == 2
+    assert log.eval.metadata["confidence_tasks"]["task"] == "sums"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"task": "confidence_tasks/bolq"}, "did you mean confidence_tasks/boolq"),
+        ({"task": "mine.py@sum"}, "not found"),
+        ({"task": "mine.py"}, "several tasks"),
+        ({}, "needs a task"),
+        ({"task": "mine.py@sums", "m": 2}, "no parameter 'm'.*It has n"),
+        ({"task": "mine.py@other", "ask": "0-99x"}, "did you mean '0-97'"),
+        ({"task": "mine.py@other", "when": "before"}, "neither of after, within"),
+        ({"task": "mine.py@other", "when": "within", "ask": "p_true"}, "leave out ask"),
+    ],
+)
+def test_a_mistake_is_named_before_any_call(tmp_path: Path, monkeypatch, arguments, message) -> None:
+    (tmp_path / "mine.py").write_text(SUMS)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Exception, match=message):
+        eval("confidence_tasks/with_confidence", model=model(), task_args=arguments, display="none")
+
+
+def test_a_task_without_a_scorer_is_refused() -> None:
+    with pytest.raises(ValueError, match="no scorer"):
+        with_confidence(Task([Sample("1 + 1 =")]))
+
+
+def test_tools_become_text_a_dangling_call_too_and_the_final_answer_is_repeated() -> None:
+    call = ToolCall(id="1", function="add", arguments={"a": 1})
+    messages = [
+        ChatMessageSystem(content="Be brief."),
+        ChatMessageUser(content="1 + 1 ="),
+        ChatMessageAssistant(content="", tool_calls=[call]),
+        ChatMessageTool(content="2", tool_call_id="1", function="add"),
+        ChatMessageAssistant(content="So 2.", tool_calls=[call]),
+    ]
+    output = ModelOutput.from_content("m", "So 2.")
+    state = TaskState("m", "s", 1, "1 + 1 =", messages, output=output)
+    turns, answer = side_conversation(state)
+    assert [turn.role for turn in turns] == ["system", "user", "assistant", "user", "assistant"]
+    assert not any(getattr(turn, "tool_calls", None) for turn in turns)
+    assert "add" in turns[2].text
+    assert turns[3].text == "[Result of the tool add]\n2"
+    assert answer == "So 2."
+    assert parse_asks("0-20")[0].prompt(answer).startswith("Your final answer: So 2.\n\nHow confident")
+
+
+def test_within_adds_the_instruction_to_the_prompt_and_the_label_says_so(tmp_path: Path) -> None:
+    log = run(with_confidence(sums(), when="within"), tmp_path)
+    assert all("Confidence: <number>" in each.messages[0].text for each in log.samples)
