@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 from rich.markup import escape
 
 from confidence_tasks.harness.compat import prerequisite_error
+from confidence_tasks.reading.cleaning import strip_chat_tokens
+from confidence_tasks.reading.thoughts import UNKNOWN_MARK, cleaned_replies, unknown_control_tokens
 from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.simulation.subject import make_subject, pick
 from confidence_tasks.sources import SourceError
@@ -233,7 +235,7 @@ def conversations_of(
     if not call.replies or stage.forced_reply:
         yield first
         return
-    for prompt in stage.prompts(call.question, call.condition, call.replies):
+    for prompt in stage.prompts(call.question, call.condition, cleaned_replies(call.replies)):
         if not stage.follows:
             system = stage.system_of(call.question, call.condition)
             yield first if prompt == first[0] else (prompt, start(system, prompt))
@@ -278,11 +280,14 @@ def read_trial(
 ) -> dict[str, Any]:
     """Read replies into a trial, using the study's own options among the given ones.
 
+    The study gets texts and tokens that begin after the model's thoughts. The trial records it in its ``rules``.
+
     Raises ValueError if a column that the study declares is missing, undeclared or of another type.
     """
     if study.scorer_options:
         question = question.with_metadata(**{name: options[name] for name in study.scorer_options})
-    trial = dict(study.read(question, condition, replies))
+    cleaned = cleaned_replies(replies)
+    trial = dict(study.read(question, condition, cleaned))
     if missing := [name for name in study.column_types if name not in trial]:
         raise ValueError(f"study {study.name}: read returns a trial without {', '.join(missing)}")
     for name, value in trial.items():
@@ -297,7 +302,22 @@ def read_trial(
                 f"study {study.name}: read returns {name}={value!r}, which is not of type {kind.__name__}"
                 + ("; use NaN for a missing number" if kind is float else "; use '' for a missing text")
             )
+    for stage_replies, stage_cleaned in zip(list(replies.values())[:1], cleaned.values(), strict=False):
+        record_marks(trial, stage_replies[0].text, stage_cleaned[0].text)
     return trial
+
+
+def record_marks(trial: dict[str, Any], text: str, visible: str) -> None:
+    """Add to the rules of a trial that a thought was removed from its reply, or that control tokens are left in it."""
+    used = {
+        "thought": visible != text,
+        UNKNOWN_MARK: bool(unknown_control_tokens(strip_chat_tokens(visible))),
+    }
+    rules = list(filter(None, str(trial.get("rules", "")).split("+")))
+    new = [name for name, applies in used.items() if applies and name not in rules]
+    if new and "rules" in trial:
+        trial["rules"] = "+".join((*new, *rules))
+        trial["status"] = "repaired" if trial["status"] == "ok" else trial["status"]
 
 
 def task_metrics(study: Study, parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:

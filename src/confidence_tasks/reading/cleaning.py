@@ -1,4 +1,4 @@
-"""Cleaning of replies: removal of thoughts, chat tokens, typography and mark-up.
+"""Cleaning of replies: removal of chat tokens, typography and mark-up; `thoughts` has the removal of thoughts.
 
 Each rule of `CLEANING` maps any text to a text, in time that is linear in the length of the text.
 """
@@ -8,9 +8,12 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TypeVar
+
+from confidence_tasks.reading.thoughts import strip_thoughts
 
 Rules = Mapping[str, Callable[[str], str]]
 """Functions from text to text, in the order in which they are applied, by the name that a reading records."""
@@ -19,13 +22,8 @@ HEAD, TAIL = 5_000, 15_000
 """Numbers of characters at the beginning and at the end of a reply that are read."""
 
 
-# Thoughts and chat tokens ---------------------------------------------------------------------------------------
+# Chat tokens ----------------------------------------------------------------------------------------------------
 
-_THOUGHT_TAG = re.compile(
-    r"[<◁](/?)(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis|seed:think)[>▷]|\[(/?)THINK\]",
-    re.IGNORECASE,
-)
-_FINAL_CHANNEL = re.compile(r"<\|channel\|>final[^<\n]{0,40}<\|message\|>")
 _LEADING_TOKENS = re.compile(
     r"\s*+(?:(?:<\|start_header_id\|>|<\|im_start\|>|<start_of_turn>)(?:assistant|model)|<\|[a-z_]{1,20}\|>|</?s>|\s)++"
 )
@@ -33,25 +31,6 @@ _END_OF_TURN = re.compile(
     r"<\|(?:im_end|im_start|eot_id|eom_id|end|endoftext|end_of_text|return|start|start_header_id)\|>"
     r"|</s>|<end_of_turn>|<eos>|\[/?INST\]"
 )
-
-
-def strip_thoughts(text: str) -> str:
-    """Remove thoughts: ``<think>...</think>`` and similar tags. A thought that is not closed ends with the text."""
-    if "<|channel|>" in text:
-        final = list(_FINAL_CHANNEL.finditer(text))
-        return text[final[-1].end() :] if final else ""
-    kept: list[str] = []
-    start, inside = 0, False
-    for tag in _THOUGHT_TAG.finditer(text):
-        closes = bool(tag[1] or tag[2])
-        if closes and not inside:
-            kept.clear()  # the opening tag belongs to the prompt: the text so far is a thought
-        elif not closes and not inside:
-            kept.append(text[start : tag.start()])
-        inside, start = not closes, tag.end()
-    if not inside:
-        kept.append(text[start:])
-    return "".join(kept)
 
 
 def strip_chat_tokens(text: str) -> str:
@@ -225,9 +204,9 @@ _EMPHASIS = re.compile(
 """Marks that enclose words on one line. A mark inside a word or between spaces is part of a name or an operation."""
 _OPEN_ENDED = re.compile(r"^[ \t]{0,8}\*{2,9}(?=\S)|(?<=\S)\*{2,9}(?=[ \t]{0,8}$)", re.MULTILINE)
 """Marks of bold text that ends on another line."""
-_LINE_MARK = re.compile(
-    r"^[ \t]{0,8}(?:#{1,6}[ \t]+|>[ \t]+|[-*•▪◦‣+][ \t]+|\d{1,2}[.)][ \t]+(?=[A-Za-z*]))+", re.MULTILINE
-)
+_LINE_MARK = re.compile(r"^[ \t]{0,8}(?:(?:#{1,6}|>|[-*•▪◦‣+])[ \t]+)+", re.MULTILINE)
+_LIST_NUMBER = re.compile(r"^[ \t]{0,8}(\d{1,2})[.)][ \t]+(?=[A-Za-z*])", re.MULTILINE)
+_BEFORE_ANSWER = re.compile(r"\*{0,3}(?:final )?answer\b", re.IGNORECASE)
 
 
 def strip_html(text: str) -> str:
@@ -255,9 +234,28 @@ def strip_emphasis(text: str) -> str:
     return _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", text))
 
 
+def strip_list_numbers(text: str) -> str:
+    r"""Remove the numbers of lists, which have neighbours on other lines or precede ``Answer:``; others are answers.
+
+    Examples
+    --------
+    >>> strip_list_numbers("1. B\n2. Sure"), strip_list_numbers("8. I am 97% confident.")
+    ('B\nSure', '8. I am 97% confident.')
+    """
+    numbers = Counter(int(match[1]) for match in _LIST_NUMBER.finditer(text))
+
+    def kept(match: re.Match[str]) -> str:
+        number = int(match[1])
+        has_neighbour = numbers[number] > 1 or numbers[number - 1] or numbers[number + 1]
+        return "" if has_neighbour or _BEFORE_ANSWER.match(text, match.end()) else match[0]
+
+    return _LIST_NUMBER.sub(kept, text)
+
+
 def strip_markdown(text: str) -> str:
     """Remove the marks of emphasis, headings, quotations and lists."""
-    return _OPEN_ENDED.sub("", strip_emphasis(_LINE_MARK.sub("", strip_emphasis(text))))
+    unmarked = strip_list_numbers(_LINE_MARK.sub("", strip_emphasis(text)))
+    return _OPEN_ENDED.sub("", strip_emphasis(unmarked))
 
 
 CLEANING: Rules = {

@@ -13,6 +13,7 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from confidence_tasks.reading.thoughts import UNKNOWN_MARK
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.labels import limits, number, why_missing
 from confidence_tasks.report.results import TaskResults
@@ -125,20 +126,6 @@ def repeated(results: TaskResults) -> Iterable[str]:
 
 @check(
     "note",
-    "Replies of earlier runs",
-    "These replies were read from Inspect's cache and not asked for again. They are right if the same model still"
-    " answers under this name; `-T cache=false` asks again.",
-)
-def from_cache(results: TaskResults) -> Iterator[str]:
-    """Yield the runs with replies from the cache of an earlier run."""
-    for model in results.models:
-        for file in model.files:
-            if file.from_cache:
-                yield f"{model.label}: {file.from_cache} in {file.path.rsplit('/', 1)[-1]}"
-
-
-@check(
-    "note",
     "Several settings",
     "Prompts, worked examples, settings, data or the version of the task differ between the runs of a model. Each"
     " variant is reported separately, with the differences in brackets; trials of different variants are never pooled.",
@@ -245,6 +232,22 @@ def unread_replies(results: TaskResults) -> Iterator[Notice]:
             " follow the format.",
             [f"{where}: {rate:.0%} with both" for where, rate in rates.items() if low <= rate < high],
         )
+
+
+@check(
+    "warning",
+    "Unknown control tokens",
+    "Replies contain tokens such as `<|name|>` of unknown meaning. Perhaps the server's chat template"
+    " does not fit the model, and a thought was read as the reply. Look at some of these replies in the log.",
+)
+def control_tokens(results: TaskResults) -> Iterator[str]:
+    """Yield the cells with replies that contain unknown control tokens."""
+    if "rules" not in results.task_trials.study.column_types:
+        return
+    for model, condition, columns in cells_of(results, "rules"):
+        count = sum(UNKNOWN_MARK in rules.split("+") for rules in columns["rules"])
+        if count:
+            yield f"{model}, {condition}: {count} of {len(columns['rules'])} replies"
 
 
 @check(
@@ -369,13 +372,13 @@ READING: tuple[Check, ...] = (
     incomplete,
     repeated,
     several_ways,
-    from_cache,
     without_results,
     same_trial_twice,
     mixed_versions,
     different_questions,
     id_conflicts,
     unread_replies,
+    control_tokens,
     undefined_resamples,
     no_baseline,
     different_sources,

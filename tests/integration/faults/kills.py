@@ -157,7 +157,6 @@ def _evaluation(run: SmallRun, server: Server, folder: Path) -> list[str]:
         f"confidence_tasks/{run.task}",
         *model,
         *given,
-        *("-T", "cache=true"),
         *_OPTIONS,
         "--log-dir",
         str(folder / "logs"),

@@ -20,10 +20,10 @@ from confidence_tasks.reading.cleaning import (
     strip_emphasis,
     strip_latex,
     strip_markdown,
-    strip_thoughts,
     truncate_reply,
     unwrap,
 )
+from confidence_tasks.reading.thoughts import strip_thoughts
 
 EXAMPLES = {
     "thought": "<think>A? No.</think>B",

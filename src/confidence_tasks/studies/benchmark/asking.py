@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from confidence_tasks.reading.cleaning import strip_thoughts, truncate_reply
+from confidence_tasks.reading.cleaning import truncate_reply
+from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.studies.scales.replies import ALL_SCALES, Scale
 from confidence_tasks.studies.scales.trials import read_confidence
 from confidence_tasks.studies.signals.reader import EXPRESSIONS, SPAN, read_expression, true_probability

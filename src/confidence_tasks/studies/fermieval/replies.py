@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from confidence_tasks.reading.answers import is_refusal
-from confidence_tasks.reading.cleaning import fold, last_box, read_first_turn, strip_thoughts, truncate_reply
+from confidence_tasks.reading.cleaning import fold, last_box, read_first_turn, truncate_reply
 from confidence_tasks.reading.fields import read_json_fields
+from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.sources import load
 from confidence_tasks.sources.fermi import AUTHORS, SPLITS
 from confidence_tasks.sources.own_file import is_own_file

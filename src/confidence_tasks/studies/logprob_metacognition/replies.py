@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confidence_tasks.reading.answers import ANSWER_FORMS, is_refusal, read_answer
-from confidence_tasks.reading.cleaning import strip_thoughts, trim_span, truncate_reply
+from confidence_tasks.reading.cleaning import trim_span, truncate_reply
+from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.simulation.reply import Reply, StageRequest, answer, call_temperature, subject_seed
 from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.sources import load

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from confidence_tasks.reading.answers import Answer, read_answer
-from confidence_tasks.reading.cleaning import strip_thoughts, truncate_reply
+from confidence_tasks.reading.cleaning import truncate_reply
 from confidence_tasks.reading.explanation import escape_markdown, format_number, token_probability, verdict
 from confidence_tasks.reading.fields import (
     KEYS,
@@ -27,6 +27,7 @@ from confidence_tasks.reading.fields import (
     status_of,
 )
 from confidence_tasks.reading.grading import grade
+from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.reading.token_probabilities import option_probabilities
 from confidence_tasks.simulation.reply import answer, reply_probabilities
 from confidence_tasks.simulation.subject import Subject, expected_values

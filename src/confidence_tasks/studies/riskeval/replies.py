@@ -25,10 +25,10 @@ from confidence_tasks.reading.cleaning import (
     clean,
     last_box,
     read_first_turn,
-    strip_thoughts,
     truncate_reply,
 )
 from confidence_tasks.reading.fields import LAYOUTS, read_json_fields, status_of
+from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.sources import SourceError, load
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.studies.riskeval.confidence import (

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.model_calls import FILTERED, ask_role, can_ask, reply_text
 from confidence_tasks.harness.inspect.viewer import trial_score
+from confidence_tasks.harness.staged import record_marks
 from confidence_tasks.reading.explanation import escape_markdown, explanation
+from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.studies.riskeval.measures import needs_judge, option_text, riskeval_trial
 from confidence_tasks.studies.riskeval.replies import (
     JUDGE_SYSTEM,
@@ -26,7 +30,7 @@ from confidence_tasks.study.trial import Question, question_from_metadata
 
 
 @scorer(metrics=[])
-def riskeval_scorer(parser: str = "rules", judge: str = "auto", cache: bool | None = None) -> Scorer:
+def riskeval_scorer(parser: str = "rules", judge: str = "auto", cache: bool = True) -> Scorer:
     """Parse the reply, judge the answer, and return the trial as the score."""
     from confidence_tasks.studies.riskeval import STUDY
 
@@ -42,13 +46,15 @@ def riskeval_scorer(parser: str = "rules", judge: str = "auto", cache: bool | No
             )
         by_rules = _read_by_rules(question, state) if parser == "model" else None
         trial = riskeval_trial(question, penalty, reading, correct, by_rules)
+        reply = reply_text(state.output)
+        record_marks(cast("dict[str, Any]", trial), reply, strip_thoughts(reply))
         table = explanation(STUDY, trial, question)
         return trial_score(STUDY, trial, state.metadata, answer=_answer_text(reading), explanation=table)
 
     return score
 
 
-async def _read(question: Question, state: TaskState, parser: str, cache: bool | None) -> RiskReading | Fault:
+async def _read(question: Question, state: TaskState, parser: str, cache: bool) -> RiskReading | Fault:
     """Read the reply by the rules or by the parser's model; an empty or filtered reply needs no model."""
     reply = reply_text(state.output)
     if parser == "rules" or not reply.strip() or reply == FILTERED:
@@ -62,7 +68,7 @@ def _read_by_rules(question: Question, state: TaskState) -> RiskReading:
 
 
 async def _judge(
-    question: Question, reading: RiskReading, state: TaskState, judge: str, cache: bool | None
+    question: Question, reading: RiskReading, state: TaskState, judge: str, cache: bool
 ) -> float | Fault | None:
     """Return the verdict of the judge's model; None if there is no answer or it is compared with the key.
 

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confidence_tasks.reading.answers import read_answer
-from confidence_tasks.reading.cleaning import strip_thoughts, trim_span, truncate_reply
+from confidence_tasks.reading.cleaning import trim_span, truncate_reply
 from confidence_tasks.reading.grading import grade
+from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.reading.token_probabilities import candidates, is_known, match_option
 from confidence_tasks.studies.scales.replies import ANSWER_AND_CONFIDENCE, PERCENT
 from confidence_tasks.studies.scales.trials import read_confidence, read_scale_reply

@@ -1,0 +1,463 @@
+"""Thoughts in replies: which part of a reply is the model's answer, and which part it wrote to itself.
+
+A thought is recognised by the shape of its marks and not by a list of models. A mark is a tag such as ``<think>``,
+``[THINK]`` or ``◁think▷``, or a control token such as ``<|START_THINKING|>``. Four shapes are tried in turn:
+
+* control tokens whose names, or labels such as ``analysis`` between them, are about thinking: the reply is the last
+  part that they do not open;
+* tags whose names are about thinking: the reply is the text outside, and a tag that only closes ends a thought that the
+  prompt opened;
+* a pair of tags of any other name around the beginning of the reply, or a tag that only closes, unless the name is one
+  of HTML or names an answer;
+* lines such as ``Here is my thought process:`` and ``Here is my response:``.
+
+A thought that is not closed ends with the text. An answer that stands only in a thought is not an answer: the model may
+have dropped it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+from confidence_tasks.reading.token_probabilities import answer_slice
+from confidence_tasks.study.stage import ModelReply, Replies, Token
+
+Span = tuple[int, int]
+
+UNKNOWN_MARK = "control_token"
+"""Rule of a reply with a control token of unknown meaning; the report counts these replies."""
+
+_TAG = (
+    r"(?:[<\[◁【⟨]{1,2}|\{\{)(?P<tag_closes>/?)(?P<tag>[^\W\d_][\w:.-]{0,40})(?:\s[^<>=\[\]\n]{0,80}=[^<>\[\]\n]{0,80})?"
+    r"(?:[>\]▷】⟩]{1,2}|\}\})"
+)
+_CONTROL = (
+    r"<(?P<outer>/?)[|｜](?P<inner>/?)(?P<control>[^<>|｜\n]{1,40})[|｜]?>|<(?P<tail>[^\s<>|｜/]{1,40})[|｜]>"
+)
+_MARK = re.compile(f"{_CONTROL}|{_TAG}")
+_ABOUT_THINKING = re.compile(
+    r"think|thought|reason|reflect|reflexi|analy|scratch|deliberat|ponder|ruminat|monolog|commentary|思考|推理",
+    re.IGNORECASE,
+)
+_ABOUT_THE_ANSWER = re.compile(
+    r"answer|respon|final|output|solution|result|reply|content|message|confiden|probab|guess|decision|choice|box",
+    re.IGNORECASE,
+)
+_ENDS = re.compile(r"(?:\A|[\W_])(?:end|stop|close|suffix|return|eo[a-z])(?:\Z|[\W_])", re.IGNORECASE)
+_BOUNDARY = re.compile(
+    r"(?:\A|(?<=[\W_]))(?:begin|start|open|prefix|end|stop|close|suffix|of)(?:\Z|(?=[\W_]))|[\W_]",
+    re.IGNORECASE,
+)
+_OTHER_ROLE = re.compile(r"user|human|system|tool|observation", re.IGNORECASE)
+_HTML = frozenset(
+    (
+        *(
+            "a",
+            "abbr",
+            "b",
+            "blockquote",
+            "body",
+            "br",
+            "code",
+            "dd",
+            "del",
+            "dfn",
+            "div",
+            "dl",
+            "dt",
+            "em",
+            "font",
+        ),
+        *(
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "h5",
+            "h6",
+            "head",
+            "hr",
+            "html",
+            "i",
+            "img",
+            "ins",
+            "kbd",
+            "li",
+            "mark",
+            "math",
+        ),
+        *(
+            "ol",
+            "p",
+            "pre",
+            "q",
+            "s",
+            "samp",
+            "small",
+            "span",
+            "strike",
+            "strong",
+            "sub",
+            "sup",
+            "svg",
+            "table",
+        ),
+        *(
+            "tbody",
+            "td",
+            "th",
+            "thead",
+            "tr",
+            "tt",
+            "u",
+            "ul",
+            "var",
+            "bos",
+            "eos",
+            "pad",
+            "unk",
+            "sep",
+            "cls",
+        ),
+    )
+)
+"""Tags of HTML, and the tags with which tokenizers begin and end a text."""
+
+_LABEL = re.compile(r"\s*(?:[A-Za-z_][\w.-]{0,30}(?:[ ]\w{1,20}=[\w.-]{1,40})?)?\s*")
+_LABEL_LINE = re.compile(r"\s*([^\W\d_]{3,20})[ \t]*:?[ \t]*(?:\n|\Z)")
+_ROLE_LINE = re.compile(r"\s*(?:assistant|model|answer|response|final)[ \t]*\n", re.IGNORECASE)
+_HEADING = re.compile(
+    r"\s*(?:\#{1,6} |[*_]{1,2})?(?:here(?:'s|’s| is) )?(?:my )?(?:thinking|thoughts?|thought process|reasoning process)"
+    r"(?: process)?[:.…*_ \t]{0,8}\n",
+    re.IGNORECASE,
+)
+_LAST_HEADING = re.compile(
+    r"^(?:\#{1,6} |[*_.…]{1,3})?(?:(?:here(?:'s|’s| is) )?(?:my |the )?(?:final )?(?:response|reply|output)"
+    r"|(?:done|finished|end of) thinking)[:.…*_ \t]{0,8}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_WORD = re.compile(r"[^\W_]")
+_FEW_WORDS = 3
+"""Number of words from which the content of a tag of unknown name may be a thought; fewer are a value."""
+
+
+@dataclass(frozen=True)
+class _Mark:
+    """A tag or a control token in a text."""
+
+    name: str
+    start: int
+    end: int
+    control: bool
+    closes: bool
+    square: bool
+
+    @cached_property
+    def thinks(self) -> bool:
+        """Whether the name is about thinking."""
+        return _ABOUT_THINKING.search(self.name) is not None
+
+    @cached_property
+    def known(self) -> bool:
+        """Whether the name is a tag of HTML, or is about the answer."""
+        return self.name.casefold() in _HTML or _ABOUT_THE_ANSWER.search(self.name) is not None
+
+    @cached_property
+    def base(self) -> str:
+        """The name without words for a beginning or an end, and without digits."""
+        return re.sub(r"\d", "", _BOUNDARY.sub("", self.name)).casefold()
+
+
+def _marks(text: str) -> list[_Mark]:
+    return [_mark(match) for match in _MARK.finditer(text)]
+
+
+def _mark(match: re.Match[str]) -> _Mark:
+    name = match["control"] or match["tail"] or match["tag"]
+    slash = match["outer"] or match["inner"] or match["tag_closes"]
+    ends = _ENDS.search(name) is not None
+    closes = bool(slash or match["tail"] or ends)
+    return _Mark(name, *match.span(), match["tag"] is None, closes, match[0].startswith("["))
+
+
+def _has_words(text: str, span: Span, count: int = 1) -> bool:
+    if count == 1:
+        return _WORD.search(text, *span) is not None
+    return len(text[slice(*span)].split(maxsplit=count)) >= count
+
+
+# Control tokens -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The text between two runs of control tokens, and the run before it with the labels between its tokens."""
+
+    header: str
+    opening: str
+    marks: tuple[_Mark, ...]
+    span: Span
+
+    @property
+    def start(self) -> int:
+        """Where the run begins."""
+        return self.marks[0].start if self.marks else self.span[0]
+
+
+def _runs(text: str, marks: Sequence[_Mark]) -> list[list[_Mark]]:
+    """Group control tokens into runs. A label belongs to a run if a token that closes nothing follows it."""
+    runs: list[list[_Mark]] = []
+    for mark in filter(lambda mark: mark.control, marks):
+        between = _LABEL.fullmatch(text, runs[-1][-1].end, mark.start) if runs else None
+        if between and (not mark.closes or not between[0].strip()):
+            runs[-1].append(mark)
+        else:
+            runs.append([mark])
+    return runs
+
+
+def _parts(text: str, marks: Sequence[_Mark]) -> list[_Part]:
+    """Split a text at runs of control tokens."""
+    runs = _runs(text, marks)
+    starts = [run[0].start for run in runs] + [len(text)]
+    parts = [_Part("", "", (), (0, starts[0]))]
+    for run, end in zip(runs, starts[1:], strict=True):
+        begin = max((mark.end for mark in run if mark.closes), default=run[0].start)
+        header = text[run[0].start : run[-1].end]
+        parts.append(_Part(header, text[begin : run[-1].end], tuple(run), (run[-1].end, end)))
+    return parts
+
+
+def _is_labelled(part: _Part) -> bool:
+    """Return True if there are words between the tokens of a run, as in ``<|channel|>final<|message|>``."""
+    labels = (part.header[a.end - part.start : b.start - part.start] for a, b in pairwise(part.marks))
+    return any(label.strip() for label in labels)
+
+
+def _opens_thought(text: str, part: _Part) -> bool:
+    labelled = bool(part.opening) and _is_labelled_thought(text, *part.span)
+    return labelled or _ABOUT_THINKING.search(part.opening) is not None
+
+
+def _ended_as_thought(text: str, part: _Part, following: _Part) -> bool:
+    """Return True if the token after a part ends a thought: it says so, or it is the other half of an unknown pair."""
+    closing = following.marks[0]
+    if not closing.closes or not _has_words(text, following.span):
+        return False
+    opening = part.marks[-1] if part.marks else None
+    if opening is None or opening.closes:
+        return closing.thinks
+    is_pair = bool(opening.base) and opening.base == closing.base
+    return closing.thinks or (is_pair and not opening.known and _has_words(text, part.span, _FEW_WORDS))
+
+
+def _first_turn(text: str, parts: list[_Part]) -> list[_Part]:
+    """Return the parts before that of another role."""
+    others = (i for i, part in enumerate(parts) if i > 1 and _begins_other_turn(text, part))
+    return parts[: next(others, len(parts))]
+
+
+def _by_control_tokens(text: str, marks: Sequence[_Mark]) -> list[Span] | None:
+    parts = _first_turn(text, _parts(text, marks))
+    thoughts = [_opens_thought(text, part) for part in parts]
+    for i, (part, following) in enumerate(pairwise(parts)):
+        thoughts[i] |= _ended_as_thought(text, part, following)
+    if not any(thoughts) and not any(map(_is_labelled, parts)):
+        return None
+    visible = [_unlabelled(text, part) for part, thought in zip(parts, thoughts, strict=True) if not thought]
+    return [span for span in visible if _has_words(text, span)][-1:]
+
+
+def _begins_other_turn(text: str, part: _Part) -> bool:
+    label = _LABEL_LINE.match(text, *part.span)
+    return bool(_OTHER_ROLE.search(part.header) or (label and _OTHER_ROLE.fullmatch(label[1])))
+
+
+def _unlabelled(text: str, part: _Part) -> Span:
+    """Return the span of a part without the line that names the role or the channel."""
+    label = _ROLE_LINE.match(text, *part.span) if part.opening else None
+    return (label.end(), part.span[1]) if label else part.span
+
+
+# Tags -------------------------------------------------------------------------------------------------------------
+
+
+def _about_thinking(marks: Sequence[_Mark]) -> list[_Mark]:
+    """Return the tags about thinking. Square brackets, which may hold words, must be closed, or be in capitals."""
+    tags = [mark for mark in marks if mark.thinks and not mark.control]
+    closed = any(mark.square and mark.closes for mark in tags)
+    return [tag for tag in tags if closed or not tag.square or tag.name.isupper()]
+
+
+def _by_tags(text: str, marks: Sequence[_Mark]) -> list[Span] | None:
+    """Return the text outside the tags about thinking; None if there are none."""
+    tags = _about_thinking(marks)
+    kept: list[Span] = []
+    start, inside = 0, False
+    for tag in tags:
+        if not inside and tag.closes:
+            kept.clear()  # the opening tag belongs to the prompt: the text so far is a thought
+        elif not inside:
+            kept.append((start, tag.start))
+        inside, start = not tag.closes, tag.end
+    if not tags:
+        return None
+    return kept if inside else [*kept, (start, len(text))]
+
+
+def _unknown_tags(marks: Sequence[_Mark]) -> list[_Mark]:
+    return [mark for mark in marks if not mark.control and not mark.known]
+
+
+def _by_labelled_tag(text: str, marks: Sequence[_Mark]) -> list[Span] | None:
+    """Return the text after the tag that ends a first tag with a label, as in ``<unused94>thought``."""
+    tags = _unknown_tags(marks)
+    if not tags or _has_words(text, (0, tags[0].start)) or not _is_labelled_thought(text, tags[0].end):
+        return None
+    ends = [tag.end for tag in tags[1:] if tag.base == tags[0].base]
+    return [(ends[0], len(text))] if ends else []
+
+
+def _by_first_pair(text: str, marks: Sequence[_Mark]) -> list[Span] | None:
+    """Return the text after a pair of tags of unknown name around the beginning, or after a tag that only closes."""
+    tags = _unknown_tags(marks)
+    closing = _closing_of(tags, not _has_words(text, (0, tags[0].start))) if tags else None
+    if closing is None or not _has_words(text, (_inside_from(tags[0]), closing.start), _FEW_WORDS):
+        return None
+    return None if _begins_field(text, closing.end, tags) else [(closing.end, len(text))]
+
+
+def _is_labelled_thought(text: str, position: int, end: int | None = None) -> bool:
+    """Return True if the line at a position is a word for thinking, as in ``<unused94>thought``."""
+    label = _LABEL_LINE.match(text, position, len(text) if end is None else end)
+    return label is not None and _ABOUT_THINKING.fullmatch(label[1]) is not None
+
+
+def _inside_from(first: _Mark) -> int:
+    """Return where the content of the first tag begins; a tag that only closes closes the text before it."""
+    return 0 if first.closes else first.end
+
+
+def _closing_of(tags: Sequence[_Mark], at_start: bool) -> _Mark | None:
+    """Return the tag that closes the first one, which must be at the start; the first one itself if it only closes."""
+    first = tags[0]
+    if first.closes:
+        return first
+    same = (tag for tag in tags if tag.closes and tag.name == first.name)
+    return next(same, None) if at_start else None
+
+
+def _begins_field(text: str, position: int, tags: Sequence[_Mark]) -> bool:
+    """Return True if nothing follows a position, or a further tag, so that the tags are fields."""
+    after = (tag.start for tag in tags if tag.start >= position)
+    return not _has_words(text, (position, next(after, len(text))))
+
+
+def _by_headings(text: str, marks: Sequence[_Mark]) -> list[Span] | None:
+    """Return the text after the last line that announces the reply, if the first line announces the thoughts."""
+    if not _HEADING.match(text):
+        return None
+    headings = list(_LAST_HEADING.finditer(text))
+    return [(headings[-1].end(), len(text))] if headings else None
+
+
+_SHAPES: tuple[Callable[[str, Sequence[_Mark]], list[Span] | None], ...] = (
+    _by_control_tokens,
+    _by_tags,
+    _by_labelled_tag,
+    _by_first_pair,
+    _by_headings,
+)
+
+# Replies ----------------------------------------------------------------------------------------------------------
+
+
+def visible_spans(text: str) -> list[Span]:
+    """Return the spans of a reply that are not thoughts, in order; none if the reply is all thought.
+
+    Examples
+    --------
+    >>> visible_spans("<think>A?</think>B"), visible_spans("B"), visible_spans("<think>A?")
+    ([(17, 18)], [(0, 1)], [])
+    """
+    marks = _marks(text)
+    for shape in _SHAPES:
+        spans = shape(text, marks)
+        if spans is not None:
+            spans = [span for span in spans if text[slice(*span)].strip()]
+            return [_unwrapped(text, *spans[0])] if len(spans) == 1 else spans
+    return [(0, len(text))]
+
+
+def _unwrapped(text: str, begin: int, end: int) -> Span:
+    """Return a span without the pair of tags around all of it, such as ``<response>`` after a thought."""
+    marks = [mark for mark in _marks(text[begin:end]) if not mark.control]
+    if len(marks) < 2 or begin == 0:
+        return begin, end
+    first, last = marks[0], marks[-1]
+    is_pair = last.closes and not first.closes and first.name == last.name
+    around = _has_words(text, (begin, begin + first.start)) or _has_words(text, (begin + last.end, end))
+    return (begin + first.end, begin + last.start) if is_pair and not around else (begin, end)
+
+
+def strip_thoughts(text: str) -> str:
+    r"""Return a reply without thoughts, in linear time; empty if the reply is all thought.
+
+    Examples
+    --------
+    >>> strip_thoughts("<|START_THINKING|>A? No.<|END_THINKING|><|START_RESPONSE|>B<|END_RESPONSE|>")
+    'B'
+    >>> strip_thoughts("Maybe A.\n</think>\nB"), strip_thoughts("<think>Maybe A.")
+    ('\nB', '')
+    """
+    return "".join(text[slice(*span)] for span in visible_spans(text))
+
+
+def unknown_control_tokens(text: str) -> list[str]:
+    """Return the different control tokens in a cleaned reply; a reader does not know what they mean.
+
+    Examples
+    --------
+    >>> unknown_control_tokens("A <|mask|> B"), unknown_control_tokens("a < |b|")
+    (['<|mask|>'], [])
+    """
+    return list(dict.fromkeys(text[mark.start : mark.end] for mark in _marks(text) if mark.control))
+
+
+# Replies of a model -----------------------------------------------------------------------------------------------
+
+
+def without_thoughts(reply: ModelReply) -> ModelReply:
+    """Return a reply whose text and tokens begin after the thought; the reply itself if it has none.
+
+    A provider may remove the thought from the text and leave its tokens.
+
+    Examples
+    --------
+    >>> from confidence_tasks.study.stage import Token
+    >>> tokens = [Token(text, -0.1, {}) for text in ("<think>", "True?", "</think>", "False")]
+    >>> reply = without_thoughts(ModelReply("<think>True?</think>False", tuple(tokens)))
+    >>> reply.text, [token.text for token in reply.tokens]
+    ('False', ['False'])
+    """
+    text = strip_thoughts(reply.text)
+    tokens = _tokens_of(text, reply.tokens) if text.strip() or text == reply.text else ()
+    return reply if (text, tokens) == (reply.text, reply.tokens) else replace(reply, text=text, tokens=tokens)
+
+
+def _tokens_of(text: str, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """Return the tokens from the beginning of a text on; all of them if they begin with it, or do not contain it."""
+    texts, plain = [token.text for token in tokens], text.strip()
+    if not plain or "".join(texts).lstrip().startswith(plain):
+        return tokens
+    first, _ = answer_slice(texts, plain, 0, len(plain))
+    return tokens[first:] if _WORD.search("".join(texts[:first])) else tokens
+
+
+def cleaned_replies(replies: Replies) -> Replies:
+    """Return all replies of a trial without their thoughts, as every study reads them on both harnesses."""
+    return {stage: [without_thoughts(reply) for reply in each] for stage, each in replies.items()}
