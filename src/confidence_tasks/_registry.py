@@ -11,7 +11,7 @@ from pathlib import PurePath
 from inspect_ai.model import ModelAPI, modelapi
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.harness.compat import model_providers, shorten_tracebacks
+from confidence_tasks.harness.compat import add_short_name, model_providers, shorten_tracebacks
 from confidence_tasks.harness.inspect.metrics import study_metrics
 from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.studies.benchmark.tasks import with_confidence
@@ -40,6 +40,8 @@ for _study in studies():
     # Includes studies of other packages, which Inspect registers under the name of their package.
     _objects = {_name: study_task(_study, _name) for _name in _study.designs}
     _objects[_study.scorer_name] = _study.make_scorer
+    # Logs hold the name without the package, and `inspect score LOG` looks for that.
+    add_short_name(_study.make_scorer, _study.scorer_name)
     globals().update(_objects)
     __all__ += _objects
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from inspect_ai import eval as inspect_eval
-from inspect_ai.log import read_eval_log
+from inspect_ai.log import EvalLog, read_eval_log
 from tests.integration.commands import run, run_anew
 from tests.integration.golden_logs import path_of
 from tests.small_runs import SMALL_RUNS, arguments
@@ -51,9 +51,20 @@ SCORERS = {"scales": "scale_granularity", "question_sets": "boolq"}
 def test_a_log_is_scored_by_path(path: Path, tmp_path: Path) -> None:
     example = read_eval_log(path_of(SMALL_RUNS[SCORERS.get(path.stem, path.stem)]))
     log = shutil.copy(example.location, tmp_path)
-    command = ["score", log, "--scorer", str(path), "--action", "overwrite", "--overwrite"]
-    start = run_anew if path.stem == "scales" else run
-    done = start(tmp_path, "inspect", *command, "--model", "none/none", "--display", "none")
+    assert_scored(example, log, tmp_path, "--scorer", str(path))
+
+
+@pytest.mark.parametrize("task", sorted(SMALL_RUNS))
+def test_a_log_is_scored_by_the_scorer_that_it_names(task: str, tmp_path: Path) -> None:
+    example = read_eval_log(path_of(SMALL_RUNS[task]))
+    log = shutil.copy(example.location, tmp_path)
+    assert_scored(example, log, tmp_path)
+
+
+def assert_scored(example: EvalLog, log: str, folder: Path, *options: str) -> None:
+    command = ["score", log, *options, "--action", "overwrite", "--overwrite"]
+    start = run_anew if "scale_granularity" in log else run
+    done = start(folder, "inspect", *command, "--model", "none/none", "--display", "none")
     assert done.returncode == 0, done.stderr
     before, after = metrics_of(example), metrics_of(read_eval_log(log))
     assert {name: after.get(name) for name in before} == pytest.approx(before, nan_ok=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from importlib import import_module
 from inspect import currentframe, getattr_static, signature
@@ -18,8 +19,9 @@ from warnings import warn
 
 if TYPE_CHECKING:
     from inspect_ai import Task
+    from inspect_ai.event import ModelEvent
     from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary, EvalSpec
-    from inspect_ai.model import ChatMessage, Model
+    from inspect_ai.model import CachePolicy, ChatMessage, Model
     from lm_eval.api.model import LM, TemplateLM
     from lm_eval.api.task import ConfigurableTask
     from torch import Tensor
@@ -126,6 +128,36 @@ def model_providers() -> list[str]:
     registry = import_module("inspect_ai._util.registry")
     providers = registry.registry_find(lambda info: info.type == "modelapi")
     return [registry.registry_unqualified_name(provider) for provider in providers]
+
+
+def add_short_name(scorer: Callable[..., Any], name: str) -> None:
+    """Let Inspect find a scorer by the name without package that logs hold, unless another scorer has that name.
+
+    Needs ``inspect_ai._util.registry`` with ``_registry``, a dictionary, and its ``registry_key``. Tested on Inspect
+    0.3.285.
+    """
+    registry = import_module("inspect_ai._util.registry")
+    registry._registry.setdefault(registry.registry_key("scorer", name), scorer)
+
+
+def cached_since(model: Model, call: ModelEvent, policy: CachePolicy) -> datetime | None:
+    """Return when the reply to a call was written to Inspect's cache of replies; None if there is none.
+
+    Needs ``inspect_ai.model._cache.CacheEntry``, which has a ``key`` computed from its arguments, and ``cache_path``.
+    Tested on Inspect 0.3.285.
+    """
+    cache = import_module("inspect_ai.model._cache")
+    entry = cache.CacheEntry(
+        base_url=model.api.base_url,
+        config=call.config,
+        input=call.input,
+        model=str(model),
+        policy=policy,
+        tool_choice=call.tool_choice,
+        tools=call.tools,
+    )
+    path = Path(cache.cache_path(model=str(model))) / entry.key
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC) if path.exists() else None
 
 
 def built_in_provider(model: Model) -> str:

@@ -126,6 +126,20 @@ def repeated(results: TaskResults) -> Iterable[str]:
 
 @check(
     "note",
+    "Replies of earlier runs",
+    "These replies were read from Inspect's cache and not asked for again. They are right if the same model still"
+    " answers under this name; `-T cache=false` asks again.",
+)
+def from_cache(results: TaskResults) -> Iterator[str]:
+    """Yield the runs with replies from the cache of an earlier run."""
+    for model in results.models:
+        for file in model.files:
+            if file.from_cache:
+                yield f"{model.label}: {file.from_cache} in {file.path.rsplit('/', 1)[-1]}"
+
+
+@check(
+    "note",
     "Several settings",
     "Prompts, worked examples, settings, data or the version of the task differ between the runs of a model. Each"
     " variant is reported separately, with the differences in brackets; trials of different variants are never pooled.",
@@ -372,6 +386,7 @@ READING: tuple[Check, ...] = (
     incomplete,
     repeated,
     several_ways,
+    from_cache,
     without_results,
     same_trial_twice,
     mixed_versions,

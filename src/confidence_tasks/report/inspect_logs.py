@@ -32,6 +32,7 @@ from confidence_tasks.catalogue import studies, study_of_scores
 from confidence_tasks.harness.inspect.model_calls import effort_settings
 from confidence_tasks.harness.inspect.viewer import is_sent, scored_trial
 from confidence_tasks.report.benchmark_logs import benchmark_log, task_of
+from confidence_tasks.report.origins import Origins
 from confidence_tasks.report.trial_files import (
     ARCHIVE_END,
     EXTRA_COLUMNS,
@@ -73,11 +74,13 @@ def _read(path: str, header: EvalLog, samples: Iterable[Summary]) -> list[TrialF
     invalid = _invalidated(path) if header.invalidated else frozenset()
     study: Study | None = None
     rows: dict[str | None, dict[tuple[str, int], tuple[Any, ...] | None]] = {}
+    origins = Origins(header.eval.created)
     for summary in samples:
         scores = summary.scores or {}
         if study is None and (study := study_of_scores(scores)):
             scorer, keys = study.scorer_name, tuple(study.column_types)
         metadata = summary.metadata or _NOTHING
+        origins.add(metadata.origin)
         # The later summary of a sample that ran twice replaces the first, in the same position.
         effort = metadata.effort if isinstance(metadata.effort, str) else None
         key, of_effort = (str(summary.id), summary.epoch), rows.setdefault(effort, {})
@@ -118,13 +121,14 @@ def _read(path: str, header: EvalLog, samples: Iterable[Summary]) -> list[TrialF
                 created=spec.created,
                 lost=planned - len(scored) - len(invalid & of_effort.keys()),
                 versions=_versions(header),
-                setup=_setup(header, study, effort),
+                setup={**_setup(header, study, effort), **origins.settings()},
                 provenance=_provenance(header),
                 status=header.status,
                 rescored=str(rescoring(header).get("at", "")),
                 is_log=True,
                 run=spec.task_id,
                 left_out=(*(left_out if not files else ()), *wrong),
+                from_cache=origins.remark() if not files else "",
             )
         )
     if not files:
@@ -239,6 +243,7 @@ class _Metadata(Struct, gc=False):
     input_tokens: Any = None
     output_tokens: Any = None
     reasoning_tokens: Any = None
+    origin: Any = None
 
 
 _NOTHING = _Metadata()

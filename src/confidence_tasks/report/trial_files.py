@@ -69,6 +69,8 @@ class TrialFile:
         Identifier that a run shares with the runs that resume it; empty if unknown.
     left_out : tuple of str
         Sentences that say which trials of the file do not count, and why.
+    from_cache : str
+        How many replies were read from the cache of an earlier run, and of which date; empty if none were.
     """
 
     path: str
@@ -86,6 +88,7 @@ class TrialFile:
     is_log: bool = False
     run: str = ""
     left_out: tuple[str, ...] = ()
+    from_cache: str = ""
 
     def __len__(self) -> int:
         return len(self.columns["question_id"])

@@ -234,7 +234,12 @@ FEWSHOT = Parameter(
     low=0,
 )
 MIRROR = Parameter("mirror", str | None, None, "Folder with local copies of the question sources.")
-CACHE = Parameter("cache", bool, True, "Cache replies, so that an interrupted run repeats no call.")
+CACHE = Parameter(
+    "cache",
+    bool | None,
+    None,
+    "Cache replies, so that an interrupted run repeats no call; by default only of models on other machines.",
+)
 
 
 def source_parameters(source: str) -> tuple[Parameter, ...]:

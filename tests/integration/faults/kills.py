@@ -157,6 +157,7 @@ def _evaluation(run: SmallRun, server: Server, folder: Path) -> list[str]:
         f"confidence_tasks/{run.task}",
         *model,
         *given,
+        *("-T", "cache=true"),
         *_OPTIONS,
         "--log-dir",
         str(folder / "logs"),

@@ -114,6 +114,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         quirks, _, endpoint = self.path.strip("/").rpartition("v1/")
+        if endpoint not in ENDPOINTS:
+            self._send(Wire(404), b'{"error": {"message": "no such endpoint"}}')
+            return
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         asked = as_chat(body, self.server.tokenizer)
         key, attempt = self.server.begin(self.path, asked)

@@ -38,8 +38,8 @@ def model_of(server: Server) -> Model:
     return get_model("openai-api/loopback/subject", base_url=server.url, memoize=False)
 
 
-def run(server: Server, folder: Path, **options: Any) -> EvalLog:
-    task = scale_granularity(**DESIGN)
+def run(server: Server, folder: Path, cache: bool | None = None, **options: Any) -> EvalLog:
+    task = scale_granularity(**DESIGN, cache=cache)
     (log,) = eval(task, model=model_of(server), log_dir=str(folder), display="none", max_retries=3, **options)
     return log
 
@@ -217,7 +217,7 @@ def test_an_error_is_tried_again_where_the_run_says_so(undisturbed: dict[str, st
 
 def test_a_second_run_pays_for_nothing(undisturbed: dict[str, str], tmp_path: Path) -> None:
     with serving("sloppy") as server:
-        first, second = run(server, tmp_path), run(server, tmp_path)
+        first, second = run(server, tmp_path, cache=True), run(server, tmp_path, cache=True)
 
     assert trials(first) == trials(second) == undisturbed
     assert len(server.answers) == CALLS

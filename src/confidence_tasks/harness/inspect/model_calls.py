@@ -16,8 +16,6 @@ from typing import Any, get_args
 from weakref import WeakKeyDictionary
 
 from anyio import to_thread
-from inspect_ai.event import ModelEvent
-from inspect_ai.log import transcript
 from inspect_ai.model import (
     CachePolicy,
     ChatMessage,
@@ -37,7 +35,9 @@ from inspect_ai.model import (
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import Store, concurrency
 
+from confidence_tasks.harness.address import is_own_server
 from confidence_tasks.harness.compat import hf_parts, hf_prompt
+from confidence_tasks.harness.inspect.origin import address_of, is_cached_reply, note_origin
 from confidence_tasks.reading.token_probabilities import decode_tokens, scored_tokens
 from confidence_tasks.study.parameter import did_you_mean
 from confidence_tasks.study.stage import TOKENS, Token
@@ -48,23 +48,29 @@ _LOCAL_PROVIDERS = frozenset(
         "LlamaCppPythonAPI",
         "OllamaAPI",
         "SGLangAPI",
-        "SimulatedInstrument",
-        "SimulatedSubject",
         "TransformerLensAPI",
         "VLLMAPI",
     }
 )
-"""Class names of the providers, of Inspect and of this package, whose models run on the user's machine."""
+"""Class names of Inspect's providers whose models run on the user's machine."""
+
+_SIMULATED = frozenset({"SimulatedInstrument", "SimulatedSubject"})
+"""Class names of this package's providers, whose replies depend on more than the prompt."""
 
 
-def call_cache(model: Model, *, per_epoch: bool, attempt: int = 0) -> CachePolicy | bool:
+def call_cache(
+    model: Model, wanted: bool | None = None, *, per_epoch: bool, attempt: int = 0
+) -> CachePolicy | bool:
     """Return the cache policy for calls of a model: no expiry, separate entries for other model arguments.
 
-    Calls of local models are not cached. They cost nothing, and the model behind a name may change: a simulated subject
-    with the version of this package, and weights with further training. ``per_epoch`` separates the entries of epochs,
-    which the model under test needs. ``attempt`` is the number of cached replies to this call that were unusable.
+    By default (``wanted`` None), calls of models that run on the user's own machines are not cached: they cost nothing,
+    and other weights may have the same name. Calls of simulated subjects are never cached. ``per_epoch`` separates the
+    entries of epochs, which the model under test needs. ``attempt`` is the number of cached replies to this call that
+    were unusable.
     """
-    if type(model.api).__name__ in _LOCAL_PROVIDERS:
+    provider = type(model.api).__name__
+    is_own = provider in _LOCAL_PROVIDERS or is_own_server(address_of(model))
+    if provider in _SIMULATED or not (wanted if wanted is not None else not is_own):
         return False
     scopes = {"model_args": json.dumps(model.model_args, sort_keys=True, default=repr)}
     if attempt:
@@ -107,7 +113,7 @@ def effort_settings(effort: str | None) -> dict[str, Any]:
 async def ask_once(
     state: TaskState,
     generate: Generate,
-    cache: bool,
+    cache: bool | None,
     usable: Callable[[ModelOutput], bool] = lambda output: True,
     **settings: Any,
 ) -> TaskState:
@@ -120,23 +126,19 @@ async def ask_once(
     """
     messages = list(state.messages)
     for attempt in itertools.count():
-        policy = cache and call_cache(get_model(), per_epoch=True, attempt=attempt)
+        policy = call_cache(get_model(), cache, per_epoch=True, attempt=attempt)
         try:
             state = await generate(state, tool_calls="none", cache=policy, **settings)
         except IndexError:
             if state.output.choices:
                 raise
-            return await generate(state, tool_calls="none", cache=False, **settings)
-        if usable(state.output) or not _is_cached_reply():
+            state = await generate(state, tool_calls="none", cache=False, **settings)
+            break
+        if usable(state.output) or not is_cached_reply():
             break
         state.messages = list(messages)
+    note_origin(state, policy=policy)
     return state
-
-
-def _is_cached_reply() -> bool:
-    """Return whether the last reply in this sample was read from the cache."""
-    calls = (event for event in reversed(transcript().events) if isinstance(event, ModelEvent))
-    return next((call.cache == "read" for call in calls), False)
 
 
 @solver
@@ -170,7 +172,9 @@ def can_ask(role: str, store: Store) -> bool:
     return not missing_roles([role]) or store.get(f"{role}_reply") is not None
 
 
-async def ask_role(role: str, system: str, prompt: str, state: TaskState, *, cache: bool = True) -> str:
+async def ask_role(
+    role: str, system: str, prompt: str, state: TaskState, *, cache: bool | None = None
+) -> str:
     """Return the reply of a role's model, from the sample's store, the cache or a call of the model.
 
     If several samples make the same call at the same time, one of them calls the model and the others wait for its
@@ -187,12 +191,25 @@ async def ask_role(role: str, system: str, prompt: str, state: TaskState, *, cac
             raise RoleError(missing)
         model = get_model(role=role, required=True, config=GenerateConfig(temperature=0.0))
         messages: list[ChatMessage] = [ChatMessageSystem(content=system), ChatMessageUser(content=prompt)]
+        policy = call_cache(model, cache, per_epoch=False)
         async with concurrency(f"{role}-{digest}", 1, visible=False):
-            output = await model.generate(messages, cache=cache and call_cache(model, per_epoch=False))
+            output = await model.generate(messages, cache=policy)
+        note_origin(state, role=role, policy=policy)
         stored = {"asked": digest, "reply": output.completion}
         state.store.set(key, stored)
         state.metadata = with_tokens(state.metadata, tokens_used(output.usage))
     return str(stored["reply"])
+
+
+async def ask_stage_role(
+    role: str, messages: list[ChatMessage], config: GenerateConfig, state: TaskState, cache: bool | None
+) -> ModelOutput:
+    """Return the reply of a role's model to a stage, from the cache or a call of the model."""
+    model = get_model(role=role, required=True)
+    policy = call_cache(model, cache, per_epoch=True)
+    output = await model.generate(messages, config=config, cache=policy)
+    note_origin(state, role=role, policy=policy)
+    return output
 
 
 FILTERED = "I cannot answer this question."

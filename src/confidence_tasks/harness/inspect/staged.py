@@ -34,7 +34,7 @@ from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.model_calls import (
     ProbabilityGate,
     ask_once,
-    call_cache,
+    ask_stage_role,
     effort_settings,
     has_probabilities,
     is_local,
@@ -296,9 +296,8 @@ class _Asker:
             return await _score_forced_reply(model, messages, stage.forced_reply(self.question))
         settings, cache = self._settings(stage, model, number), self.parameters["cache"]
         if stage.role:
-            policy = cache and call_cache(model, per_epoch=True)
             config = GenerateConfig(**{"temperature": 0.0, **settings})
-            return await model.generate(messages, config=config, cache=policy)
+            return await ask_stage_role(stage.role, messages, config, self.state, cache)
 
         async def ask(
             usable: Callable[[ModelOutput], bool] = lambda output: True, **logprobs: Any

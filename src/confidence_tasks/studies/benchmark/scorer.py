@@ -58,7 +58,7 @@ def confidence_metrics() -> Metric:
 
 
 @scorer(metrics=[confidence_metrics()])
-def stated_confidence(ask: str | list[str] = "0-100", scorer: str = "", cache: bool = True) -> Scorer:
+def stated_confidence(ask: str | list[str] = "0-100", scorer: str = "", cache: bool | None = None) -> Scorer:
     """Ask how sure the model is of the answer that it gave, and return a confidence for each question.
 
     Parameters
@@ -68,8 +68,8 @@ def stated_confidence(ask: str | list[str] = "0-100", scorer: str = "", cache: b
         reply itself states.
     scorer : str
         Name of the task's scorer that says whether an answer is right; by default the first.
-    cache : bool
-        Whether replies of hosted models may come from Inspect's cache.
+    cache : bool or None
+        Whether replies may come from Inspect's cache; by default those of models on other machines than the user's.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def stated_confidence(ask: str | list[str] = "0-100", scorer: str = "", cache: b
     return score
 
 
-async def _ask(ask: Ask, state: TaskState, cache: bool) -> tuple[float, str]:
+async def _ask(ask: Ask, state: TaskState, cache: bool | None) -> tuple[float, str]:
     """Return the confidence in a reply to a question about the answer, and the reply or why there is none."""
     model = get_model()
     messages, answer = side_conversation(state)
@@ -108,7 +108,7 @@ async def _ask(ask: Ask, state: TaskState, cache: bool) -> tuple[float, str]:
         output = await model.generate(
             [*messages, ChatMessageUser(content=ask.prompt(answer))],
             config=GenerateConfig(**settings),
-            cache=cache and call_cache(model, per_epoch=True),
+            cache=call_cache(model, cache, per_epoch=True),
         )
     if output is None:
         return math.nan, f"no reply after {SECONDS} seconds"

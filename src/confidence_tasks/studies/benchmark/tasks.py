@@ -18,7 +18,7 @@ def with_confidence(
     ask: str | list[str] = "0-100",
     when: str = "after",
     scorer: str = "",
-    cache: bool = True,
+    cache: bool | None = None,
     **task_args: Any,
 ) -> Task:
     """Run any Inspect task, and ask how sure the model is of each answer.
@@ -34,7 +34,7 @@ def with_confidence(
     scorer
         The task's scorer that says whether an answer is right; by default the first.
     cache
-        Whether replies of hosted models may come from Inspect's cache.
+        Whether replies may come from Inspect's cache; by default those of models on other machines than the user's.
     task_args
         All other parameters go to the task.
     """

@@ -24,7 +24,12 @@ WHEN = ("after", "within")
 
 
 def with_confidence(
-    task: Task, *, ask: str | list[str] = "0-100", when: str = "after", scorer: str = "", cache: bool = True
+    task: Task,
+    *,
+    ask: str | list[str] = "0-100",
+    when: str = "after",
+    scorer: str = "",
+    cache: bool | None = None,
 ) -> Task:
     """Add a scorer to an Inspect task that asks how sure the model is of each answer.
 
@@ -43,8 +48,8 @@ def with_confidence(
         may change the answer.
     scorer : str, optional
         Name of the task's scorer that says whether an answer is right; by default the first.
-    cache : bool, optional
-        Whether replies of hosted models may come from Inspect's cache.
+    cache : bool or None, optional
+        Whether replies may come from Inspect's cache; by default those of models on other machines than the user's.
 
     Returns
     -------

@@ -20,7 +20,7 @@ from confidence_tasks.study.trial import question_from_metadata
 
 
 @scorer(metrics=[])
-def nlp_metad_scorer(domains: str = "lexicon", cache: bool = True) -> Scorer:
+def nlp_metad_scorer(domains: str = "lexicon", cache: bool | None = None) -> Scorer:
     """Score a reply as the trial of :func:`read_reply`, with the domain by the lexicon or by a model."""
     from confidence_tasks.studies.logprob_metacognition import STUDY
 

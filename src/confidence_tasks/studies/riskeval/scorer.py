@@ -30,7 +30,7 @@ from confidence_tasks.study.trial import Question, question_from_metadata
 
 
 @scorer(metrics=[])
-def riskeval_scorer(parser: str = "rules", judge: str = "auto", cache: bool = True) -> Scorer:
+def riskeval_scorer(parser: str = "rules", judge: str = "auto", cache: bool | None = None) -> Scorer:
     """Parse the reply, judge the answer, and return the trial as the score."""
     from confidence_tasks.studies.riskeval import STUDY
 
@@ -54,7 +54,7 @@ def riskeval_scorer(parser: str = "rules", judge: str = "auto", cache: bool = Tr
     return score
 
 
-async def _read(question: Question, state: TaskState, parser: str, cache: bool) -> RiskReading | Fault:
+async def _read(question: Question, state: TaskState, parser: str, cache: bool | None) -> RiskReading | Fault:
     """Read the reply by the rules or by the parser's model; an empty or filtered reply needs no model."""
     reply = reply_text(state.output)
     if parser == "rules" or not reply.strip() or reply == FILTERED:
@@ -68,7 +68,7 @@ def _read_by_rules(question: Question, state: TaskState) -> RiskReading:
 
 
 async def _judge(
-    question: Question, reading: RiskReading, state: TaskState, judge: str, cache: bool
+    question: Question, reading: RiskReading, state: TaskState, judge: str, cache: bool | None
 ) -> float | Fault | None:
     """Return the verdict of the judge's model; None if there is no answer or it is compared with the key.
 
