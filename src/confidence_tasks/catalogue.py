@@ -38,7 +38,7 @@ def studies() -> tuple[Study, ...]:
     Examples
     --------
     >>> [study.name for study in studies()][:2]
-    ['fermieval', 'fermieval_logprob']
+    ['benchmark', 'fermieval']
     """
     by_name = {study.name: study for study in (import_module(name).STUDY for name in own_packages())}
     for entry in entry_points(group=ENTRY_POINTS):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from importlib import import_module
-from inspect import currentframe, getattr_static, signature
+from inspect import currentframe, getattr_static
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -58,8 +58,15 @@ def shorten_tracebacks(describe: Callable[[BaseException], str]) -> None:
     sys.excepthook = hook
 
 
-def created_task(spec: str, arguments: Mapping[str, Any]) -> Task:
+def created_task(
+    spec: str,
+    arguments: Mapping[str, Any],
+    refuse_unknown: Callable[[Callable[..., Any], Mapping[str, Any]], None],
+) -> Task:
     """Return the Inspect task that a name such as ``package/task``, a path, or ``path@task`` stands for.
+
+    ``refuse_unknown(function, arguments)`` raises ValueError for arguments that the function of the task does not have,
+    which Inspect ignores with a warning.
 
     Needs ``inspect_ai._eval.loader.load_tasks``, and ``registry_find``, ``registry_info`` and ``registry_lookup`` of
     ``inspect_ai._util.registry``. Tested on Inspect 0.3.285.
@@ -67,8 +74,7 @@ def created_task(spec: str, arguments: Mapping[str, Any]) -> Task:
     Raises
     ------
     ValueError
-        If there is no such task, with the nearest names, if a file holds several, or if the task has no parameter of
-        the name of an argument.
+        If there is no such task, with the nearest names, or if a file holds several.
     """
     registry = import_module("inspect_ai._util.registry")
     loader = import_module("inspect_ai._eval.loader")
@@ -77,7 +83,10 @@ def created_task(spec: str, arguments: Mapping[str, Any]) -> Task:
     except (prerequisite_error(), FileNotFoundError) as error:
         raise ValueError(f"task={spec!r}: {getattr(error, 'message', error)}") from error
     if not tasks:
-        known = [info.name for info in map(registry.registry_info, registry.registry_find(_is_task))]
+        known = [
+            info.name
+            for info in map(registry.registry_info, registry.registry_find(lambda info: info.type == "task"))
+        ]
         near = get_close_matches(spec, known, 3)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise ValueError(f"task={spec!r} names no task of an installed package and no file{hint}")
@@ -88,24 +97,6 @@ def created_task(spec: str, arguments: Mapping[str, Any]) -> Task:
         registry.registry_lookup("task", registry.registry_info(tasks[0]).name), arguments
     )
     return tasks[0]
-
-
-def _refuse_unknown_arguments(task: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
-    """Raise ValueError for arguments that a task does not have, which Inspect ignores with a warning."""
-    parameters = signature(task).parameters
-    if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
-        return
-    for name in arguments:
-        if name not in parameters:
-            near = get_close_matches(name, parameters, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ValueError(
-                f"the task has no parameter {name!r}{hint} It has {', '.join(parameters) or 'none'}"
-            )
-
-
-def _is_task(info: Any) -> bool:
-    return bool(info.type == "task")
 
 
 def registered_params(registered: Any) -> dict[str, Any]:

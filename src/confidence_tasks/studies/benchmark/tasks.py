@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any
 
 from inspect_ai import Task
@@ -10,6 +12,7 @@ from inspect_ai import task as inspect_task
 from confidence_tasks.harness.compat import created_task
 from confidence_tasks.harness.staged import as_usage_error
 from confidence_tasks.studies.benchmark import wrapping
+from confidence_tasks.study.parameter import did_you_mean
 
 
 @inspect_task
@@ -41,5 +44,18 @@ def with_confidence(
     with as_usage_error():
         if not task:
             raise ValueError("with_confidence needs a task: -T task=PACKAGE/NAME or -T task=FILE.py@NAME")
-        inner = created_task(task, task_args)
+        inner = created_task(task, task_args, refuse_unknown)
         return wrapping.with_confidence(inner, ask=ask, when=when, scorer=scorer, cache=cache)
+
+
+def refuse_unknown(task: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
+    """Raise ValueError for an argument that a task does not have, with the nearest parameter."""
+    parameters = signature(task).parameters
+    if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+        return
+    for name in arguments:
+        if name not in parameters:
+            known = ", ".join(parameters) or "none"
+            raise ValueError(
+                f"the task has no parameter {name!r}{did_you_mean(name, parameters)}. It has {known}"
+            )
