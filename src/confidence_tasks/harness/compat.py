@@ -93,9 +93,7 @@ def created_task(
     if len(tasks) > 1:
         names = ", ".join(f"{spec}@{task.name}" for task in tasks)
         raise ValueError(f"task={spec!r} holds several tasks: name one of {names}")
-    _refuse_unknown_arguments(
-        registry.registry_lookup("task", registry.registry_info(tasks[0]).name), arguments
-    )
+    refuse_unknown(registry.registry_lookup("task", registry.registry_info(tasks[0]).name), arguments)
     return tasks[0]
 
 
