@@ -18,7 +18,7 @@ from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.labels import limits, number, why_missing
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.task_trials import BY_CONDITION, asked
-from confidence_tasks.report.trial_files import QUESTION, UNKNOWN_RUN
+from confidence_tasks.report.trial_files import FALLBACK, QUESTION, UNKNOWN_RUN
 from confidence_tasks.statistics import complete
 from confidence_tasks.study.measures import PARSE_RATE, rows_of
 from confidence_tasks.study.parameter import did_you_mean
@@ -122,6 +122,47 @@ def incomplete(results: TaskResults) -> Iterator[str]:
 def repeated(results: TaskResults) -> Iterable[str]:
     """Return the models with trials that several files have."""
     return [f"{model.label}: {model.repeated} trials" for model in results.models if model.repeated]
+
+
+@check(
+    "warning",
+    "Edited scores",
+    "The scores of these samples were edited by hand after the run; the edited values count. `confidence-tasks rescore`"
+    " reads the replies again, without the edits.",
+)
+def edited_scores(results: TaskResults) -> Iterator[str]:
+    """Yield the files with edited scores whose trials count."""
+    for model in results.models:
+        for file in (model.files[i] for i in np.unique(model.columns["file"]).tolist()):
+            if file.edited:
+                yield f"{model.label}: {file.edited} of {len(file)} in {file.path.rsplit('/', 1)[-1]}"
+
+
+@check(
+    "note",
+    "Invalidated samples",
+    "These samples were marked as invalid in the log. They do not count, and their trials in earlier copies of the log"
+    " do not count either.",
+)
+def invalidated_samples(results: TaskResults) -> Iterator[str]:
+    """Yield the files with invalidated samples."""
+    for model in results.models:
+        for file in model.files:
+            if file.invalidated:
+                yield f"{model.label}: {len(file.invalidated)} in {file.path.rsplit('/', 1)[-1]}"
+
+
+@check(
+    "warning",
+    "Replies of a fallback model",
+    "The provider answered these samples by another model than the requested one. They are reported separately, under"
+    " the name of that model in brackets.",
+)
+def other_models(results: TaskResults) -> Iterable[str]:
+    """Return the variants that another model answered."""
+    return [
+        f"{model.label}: {len(model)} trials" for model in results.models if FALLBACK in model.files[0].setup
+    ]
 
 
 @check(
@@ -385,6 +426,9 @@ def different_sources(results: TaskResults) -> Iterator[Notice]:
 READING: tuple[Check, ...] = (
     incomplete,
     repeated,
+    edited_scores,
+    invalidated_samples,
+    other_models,
     several_ways,
     from_cache,
     without_results,

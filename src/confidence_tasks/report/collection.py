@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from os import PathLike, fspath
 from os.path import exists, isfile
 from pathlib import PurePosixPath
@@ -215,6 +216,16 @@ def _size(path: str) -> int:
         return 0
 
 
+def _modified(path: str) -> str:
+    """Return the local time when a file was last changed, in ISO 8601; empty if its file system does not tell it."""
+    try:
+        system, root = fsspec.core.url_to_fs(path)
+        time: datetime = system.modified(root)
+    except Exception:  # whatever a file system raises
+        return ""
+    return time.astimezone().replace(tzinfo=None).isoformat()
+
+
 def _is_remote(path: str) -> bool:
     return "://" in path
 
@@ -348,5 +359,7 @@ def _files(tables: Mapping[str, pa.Table], path: str) -> list[TrialFile]:
     for table in tables.values():
         facts: dict[str, Any] = json.loads(facts_of(table)["file"])
         facts |= {"path": path, "left_out": tuple(facts["left_out"])}
+        facts["invalidated"] = tuple((name, epoch) for name, epoch in facts["invalidated"])
+        facts["written"] = facts["written"] or _modified(path)
         files.append(TrialFile(columns=columns_of(table), **facts))
     return files

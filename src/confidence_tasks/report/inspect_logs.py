@@ -1,7 +1,4 @@
-"""Trials of Inspect logs, read from the summaries of the samples.
-
-Whole samples are read only if the log says that some of them were invalidated.
-"""
+"""Trials of Inspect logs, read from the summaries of the samples."""
 
 from __future__ import annotations
 
@@ -9,10 +6,11 @@ import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from io import BytesIO
 from operator import attrgetter
 from os import SEEK_END
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 from zipfile import ZipFile
 
 import fsspec
@@ -22,20 +20,22 @@ from inspect_ai.log import (
     EvalSpec,
     read_eval_log,
     read_eval_log_sample_summaries,
-    read_eval_log_samples,
 )
 from inspect_ai.model import ModelConfig
 from msgspec import MsgspecError, Struct, convert
 from msgspec.json import Decoder
+from numpy.typing import NDArray
 
 from confidence_tasks.catalogue import studies, study_of_scores
 from confidence_tasks.harness.inspect.model_calls import effort_settings
 from confidence_tasks.harness.inspect.viewer import is_sent, scored_trial
 from confidence_tasks.report.benchmark_logs import benchmark_log, task_of
 from confidence_tasks.report.origins import Origins
+from confidence_tasks.report.sample_changes import sample_changes
 from confidence_tasks.report.trial_files import (
     ARCHIVE_END,
     EXTRA_COLUMNS,
+    FALLBACK,
     NotTrialsError,
     TrialFile,
     archive_directory,
@@ -66,14 +66,15 @@ def read_inspect_log(path: str) -> list[TrialFile]:
         If no answer is right or wrong.
     """
     refuse_unbounded(path)
-    with _opened(path) as (header, samples):
-        return _read(path, header, samples)
+    with _opened(path) as (header, samples, written):
+        return _read(path, header, samples, written)
 
 
-def _read(path: str, header: EvalLog, samples: Iterable[Summary]) -> list[TrialFile]:
-    invalid = _invalidated(path) if header.invalidated else frozenset()
+def _read(
+    path: str, header: EvalLog, samples: Iterable[Summary], written: datetime | None
+) -> list[TrialFile]:
     study: Study | None = None
-    rows: dict[str | None, dict[tuple[str, int], tuple[Any, ...] | None]] = {}
+    rows: dict[_Way, dict[_SampleKey, tuple[Any, ...] | None]] = {}
     origins = Origins(header.eval.created)
     for summary in samples:
         scores = summary.scores or {}
@@ -83,48 +84,60 @@ def _read(path: str, header: EvalLog, samples: Iterable[Summary]) -> list[TrialF
         origins.add(metadata.origin)
         # The later summary of a sample that ran twice replaces the first, in the same position.
         effort = metadata.effort if isinstance(metadata.effort, str) else None
-        key, of_effort = (str(summary.id), summary.epoch), rows.setdefault(effort, {})
-        of_effort[key] = None
-        if study is None or (score := scores.get(scorer)) is None or key in invalid:
+        key, same_way = (str(summary.id), summary.epoch), rows.setdefault((effort, _fallback(summary)), {})
+        same_way[key] = None
+        if study is None or (score := scores.get(scorer)) is None:
             continue
         if isinstance(score.value, dict):
             trial = scored_trial(score.value, score.metadata)
-            of_effort[key] = (
+            same_way[key] = (
                 *_tokens(metadata),
                 *map(trial.get, keys),
                 *_digests(summary),
                 summary.id,
                 summary.epoch,
             )
+    n_samples = sum(map(len, rows.values()))
     if study is None:
-        refuse_without_samples(header, n_samples=sum(map(len, rows.values())))
+        refuse_without_samples(header, n_samples)
     if study is None or study.name == BENCHMARK:
-        return [_read_benchmark(path, header, invalid)]
-    spec, n_samples = header.eval, sum(map(len, rows.values()))
+        return [_read_benchmark(path, header, written)]
+    spec, changes = header.eval, sample_changes(path, header, written, study.scorer_name)
     left_out = (
-        (f"{len(invalid)} of {n_samples} samples were invalidated and do not count",) if invalid else ()
+        (f"{len(changes.invalidated)} of {n_samples} samples were invalidated and do not count",)
+        if changes.invalidated
+        else ()
     )
+    rescored = str(rescoring(header).get("at", ""))
+    n_asked = len({effort for effort, _ in rows})
     files: list[TrialFile] = []
-    for effort, of_effort in rows.items():
-        if not (scored := [row for row in of_effort.values() if row is not None]):
+    for (effort, fallback), same_way in rows.items():
+        scored = {key: row for key, row in same_way.items() if row is not None}
+        if not scored:
             continue
-        values = dict(zip((*TOKENS, *keys, *EXTRA_COLUMNS), zip(*scored, strict=True), strict=True))
+        values = dict(zip((*TOKENS, *keys, *EXTRA_COLUMNS), zip(*scored.values(), strict=True), strict=True))
         columns, wrong = trial_columns(study, values)
-        planned = max(_planned(header) // len(rows), len(of_effort))
+        invalid = changes.invalidated & same_way.keys()
+        setup = {**_setup(header, study, effort), **origins.settings()}
+        planned = 0 if fallback else _planned(header) // n_asked - _answered_by_others(rows, effort)
         files.append(
             TrialFile(
                 path=path,
                 study=study.name,
                 design=study.design_of(spec.task.rsplit("/", 1)[-1]),
                 model=spec.model,
-                columns=columns,
+                columns=_without(columns, invalid),
                 created=spec.created,
-                lost=planned - len(scored) - len(invalid & of_effort.keys()),
+                lost=max(planned, len(same_way)) - len(scored.keys() | invalid),
                 versions=_versions(header),
-                setup={**_setup(header, study, effort), **origins.settings()},
+                setup={**setup, **({FALLBACK: fallback} if fallback else {})},
                 provenance=_provenance(header),
                 status=header.status,
-                rescored=str(rescoring(header).get("at", "")),
+                rescored=rescored,
+                changed=max(rescored, changes.at),
+                written=written.isoformat() if written else "",
+                edited=len(changes.edited & scored.keys()),
+                invalidated=tuple(sorted(invalid)),
                 is_log=True,
                 run=spec.task_id,
                 left_out=(*(left_out if not files else ()), *wrong),
@@ -135,6 +148,33 @@ def _read(path: str, header: EvalLog, samples: Iterable[Summary]) -> list[TrialF
         reasons = "; ".join((f"status: {header.status}", *left_out))
         raise NotTrialsError(f"none of its {n_samples} samples has a trial ({reasons})")
     return files
+
+
+_Way: TypeAlias = tuple[str | None, str]
+"""How a sample was asked: the reasoning effort, and the models that answered instead of the requested ones."""
+
+_SampleKey: TypeAlias = tuple[str, int]
+"""Id and epoch of a sample."""
+
+
+def _fallback(summary: Summary) -> str:
+    """Return the models that answered a sample instead of the requested ones; empty if there were none."""
+    fallbacks = summary.model_fallbacks if isinstance(summary.model_fallbacks, list) else []
+    names = {str(each["fallback_model"]) for each in fallbacks if each.get("fallback_model")}
+    return ", ".join(sorted(names))
+
+
+def _answered_by_others(rows: Mapping[_Way, Mapping[_SampleKey, object]], effort: str | None) -> int:
+    return sum(len(same_way) for way, same_way in rows.items() if way[0] == effort and way[1])
+
+
+def _without(columns: dict[str, NDArray[Any]], invalid: frozenset[_SampleKey]) -> dict[str, NDArray[Any]]:
+    """Return the trials of the samples that were not invalidated."""
+    if not invalid:
+        return columns
+    keys = zip(columns["sample_id"].tolist(), columns["epoch"].tolist(), strict=True)
+    is_valid = np.array([key not in invalid for key in keys], dtype=bool)
+    return {name: column[is_valid] for name, column in columns.items()}
 
 
 def refuse_without_samples(header: EvalLog, n_samples: int) -> None:
@@ -149,8 +189,10 @@ def refuse_without_samples(header: EvalLog, n_samples: int) -> None:
     raise NotTrialsError(f"the log has no samples (status: {header.status})")
 
 
-def _read_benchmark(path: str, header: EvalLog, invalid: frozenset[tuple[str, int]]) -> TrialFile:
+def _read_benchmark(path: str, header: EvalLog, written: datetime | None) -> TrialFile:
     """Read the log of a task that no study asks."""
+    changes = sample_changes(path, header, written)
+    invalid = changes.invalidated
     (study,) = (study for study in studies() if study.name == BENCHMARK)
     log = benchmark_log(path, header, invalid)
     columns, wrong = trial_columns(study, log.rows)
@@ -167,6 +209,10 @@ def _read_benchmark(path: str, header: EvalLog, invalid: frozenset[tuple[str, in
         setup=_setup(header, study, None),
         provenance=_provenance(header),
         status=header.status,
+        changed=changes.at,
+        written=written.isoformat() if written else "",
+        edited=len(changes.edited),
+        invalidated=tuple(sorted(invalid)),
         is_log=True,
         run=header.eval.task_id,
         left_out=(*left_out, *wrong),
@@ -175,12 +221,6 @@ def _read_benchmark(path: str, header: EvalLog, invalid: frozenset[tuple[str, in
 
 BENCHMARK = "benchmark"
 """Name of the study whose trials are of tasks that no study asks."""
-
-
-def _invalidated(path: str) -> frozenset[tuple[str, int]]:
-    """Return id and epoch of the samples that were invalidated, which only whole samples tell."""
-    samples = read_eval_log_samples(path, all_samples_required=False)
-    return frozenset((str(sample.id), sample.epoch) for sample in samples if sample.invalidation)
 
 
 def refuse_unbounded(path: str) -> None:
@@ -264,6 +304,7 @@ class Summary(Struct, gc=False):
     metadata: _Metadata | None = None
     scores: dict[str, _Score | None] | None = None
     error: Any = None
+    model_fallbacks: Any = None
 
 
 _SUMMARIES = Decoder(list[Summary])
@@ -271,8 +312,8 @@ _tokens = attrgetter(*TOKENS)
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[tuple[EvalLog, Iterator[Summary]]]:
-    """Yield the header of a log and an iterator over the summaries of its samples.
+def _opened(path: str) -> Iterator[tuple[EvalLog, Iterator[Summary], datetime | None]]:
+    """Yield the header of a log, an iterator over the summaries of its samples, and the local time of writing if known.
 
     A finished log holds both as members of an archive. Decoding the needed fields of the summaries is a hundred times
     faster than Inspect's reader, which validates and shortens every text again. Any other log goes through Inspect's
@@ -282,11 +323,12 @@ def _opened(path: str) -> Iterator[tuple[EvalLog, Iterator[Summary]]]:
         with fsspec.open(path, "rb") as file, ZipFile(_last_members(file)) as archive:
             if {HEADER, SUMMARIES} <= archive.NameToInfo.keys():
                 most = max(MOST_BYTES, MOST_TIMES * file.seek(0, SEEK_END))
+                written = datetime(*archive.getinfo(HEADER).date_time)
                 with archive.open(SUMMARIES) as member:
-                    yield _header(archive.read(HEADER)), decode_summaries(member, most)
+                    yield _header(archive.read(HEADER)), decode_summaries(member, most), written
                 return
     dumped = (summary.model_dump() for summary in read_eval_log_sample_summaries(path))
-    yield read_eval_log(path, header_only=True), (convert(summary, Summary) for summary in dumped)
+    yield read_eval_log(path, header_only=True), (convert(summary, Summary) for summary in dumped), None
 
 
 def _last_members(file: IO[bytes]) -> IO[bytes]:
@@ -326,7 +368,7 @@ _ENTRY = struct.Struct("<4s24xH12xL")
 
 def summaries(path: str) -> Iterator[Summary]:
     """Yield the summary of each sample of a log."""
-    with _opened(path) as (_, samples):
+    with _opened(path) as (_, samples, _):
         yield from samples
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, TypeAlias
 from zlib import crc32
@@ -103,20 +103,50 @@ def group_by_task(files: Iterable[TrialFile]) -> list[TaskTrials]:
 
     tasks = []
     for _, of_task in groupby(sorted(files, key=task_key), key=task_key):
-        # A log and its rescored copies have the same start; the latest reading comes last.
-        ordered = sorted(of_task, key=lambda file: (file.model, file.created, file.rescored, file.path))
+        ordered = sorted(of_task, key=lambda file: (file.model, *_age(file)))
         models = tuple(
             model
-            for _, of_model in groupby(ordered, key=lambda file: file.model)
+            for _, of_model in groupby(_without_invalidated(ordered), key=lambda file: file.model)
             for model in _variants(list(of_model))
         )
-        tasks.append(TaskTrials(by_name[ordered[0].study], ordered[0].design, models))
+        if models:
+            tasks.append(TaskTrials(by_name[ordered[0].study], ordered[0].design, models))
     return tasks
+
+
+def _age(file: TrialFile) -> tuple[str, ...]:
+    """Return the key that sorts the files of a model, the newest last.
+
+    A log and its copies, which may be rescored, edited or have invalidated samples, have the same start. The path
+    decides only between files that are equally old, so that the order is the same on every machine.
+    """
+    return file.created, file.changed, file.written, file.path
+
+
+def _start(file: TrialFile) -> tuple[str, ...]:
+    return file.created, file.rescored, file.path
+
+
+def _without_invalidated(files: Sequence[TrialFile]) -> list[TrialFile]:
+    """Remove the samples that a later copy of the same log calls invalid, and files without trials."""
+    later: dict[str, set[tuple[str, int]]] = {}
+    kept = []
+    for file in reversed(files):
+        invalid = later.setdefault(file.run, set())
+        if file.run and invalid:
+            keys = zip(file.columns["sample_id"].tolist(), file.columns["epoch"].tolist(), strict=True)
+            rows = np.flatnonzero([key not in invalid for key in keys])
+            file = replace(file, columns={name: column[rows] for name, column in file.columns.items()})
+        invalid.update(file.invalidated)
+        if len(file):
+            kept.append(file)
+    return kept[::-1]
 
 
 def _variants(files: Sequence[TrialFile]) -> list[ModelTrials]:
     """Split the files of one model by its settings, and label each variant by the settings that differ."""
-    variants = _compatible_files(files)
+    # The order of rows depends on no date of a file, which copying changes.
+    variants = sorted(_compatible_files(files), key=lambda variant: min(map(_start, variant)))
     all_settings = [
         {**variant[0].setup, **{key: v for file in variant for key, v in file.provenance.items()}}
         for variant in variants

@@ -63,6 +63,14 @@ class TrialFile:
         Status of the run in the harness; empty if unknown.
     rescored : str
         Time when the replies were read again, in ISO 8601; empty if they were not.
+    changed : str
+        Time of the latest rescoring, edit or invalidation, in ISO 8601; empty if there was none.
+    written : str
+        Time when the file was written, in ISO 8601 and local time; empty if unknown.
+    edited : int
+        Number of samples whose scores were edited by hand.
+    invalidated : tuple of (str, int)
+        Id and epoch of the samples that were invalidated. They count neither here nor in earlier copies of the run.
     is_log : bool
         Whether Inspect's viewer can open the file.
     run : str
@@ -85,6 +93,10 @@ class TrialFile:
     provenance: Mapping[str, str] = field(default_factory=dict)
     status: str = ""
     rescored: str = ""
+    changed: str = ""
+    written: str = ""
+    edited: int = 0
+    invalidated: tuple[tuple[str, int], ...] = ()
     is_log: bool = False
     run: str = ""
     left_out: tuple[str, ...] = ()
@@ -344,6 +356,9 @@ ORIGINS = ("task", "generation", "model", "role", "harness", "solver")
 
 UNKNOWN_RUN = "harness.run"
 """Setting of a run whose other settings are unknown: its time, so that no other run is pooled with it."""
+
+FALLBACK = "model.fallback"
+"""Setting of samples that another model than the requested one answered: the name of that model."""
 
 _IRRELEVANT = frozenset(
     {
