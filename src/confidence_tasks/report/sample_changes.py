@@ -46,9 +46,7 @@ class SampleChanges:
     at: str = ""
 
 
-def sample_changes(
-    path: str, header: EvalLog, written: datetime | None, scorer: str = ""
-) -> SampleChanges:
+def sample_changes(path: str, header: EvalLog, written: datetime | None, scorer: str = "") -> SampleChanges:
     """Return what was changed in a log after its run.
 
     ``written`` is the local time when an archive's header was written; None for other logs. Edits are those of the
