@@ -77,26 +77,13 @@ def _read(
     rows: dict[_Way, dict[_SampleKey, tuple[Any, ...] | None]] = {}
     origins = Origins(header.eval.created)
     for summary in samples:
-        scores = summary.scores or {}
-        if study is None and (study := study_of_scores(scores)):
-            scorer, keys = study.scorer_name, tuple(study.column_types)
+        study = study or study_of_scores(summary.scores or {})
         metadata = summary.metadata or _NOTHING
         origins.add(metadata.origin)
         # The later summary of a sample that ran twice replaces the first, in the same position.
         effort = metadata.effort if isinstance(metadata.effort, str) else None
-        key, same_way = (str(summary.id), summary.epoch), rows.setdefault((effort, _fallback(summary)), {})
-        same_way[key] = None
-        if study is None or (score := scores.get(scorer)) is None:
-            continue
-        if isinstance(score.value, dict):
-            trial = scored_trial(score.value, score.metadata)
-            same_way[key] = (
-                *_tokens(metadata),
-                *map(trial.get, keys),
-                *_digests(summary),
-                summary.id,
-                summary.epoch,
-            )
+        same_way = rows.setdefault((effort, _fallback(summary)), {})
+        same_way[str(summary.id), summary.epoch] = study and _row(summary, study)
     n_samples = sum(map(len, rows.values()))
     if study is None:
         refuse_without_samples(header, n_samples)
@@ -115,7 +102,8 @@ def _read(
         scored = {key: row for key, row in same_way.items() if row is not None}
         if not scored:
             continue
-        values = dict(zip((*TOKENS, *keys, *EXTRA_COLUMNS), zip(*scored.values(), strict=True), strict=True))
+        keys = (*TOKENS, *study.column_types, *EXTRA_COLUMNS)
+        values = dict(zip(keys, zip(*scored.values(), strict=True), strict=True))
         columns, wrong = trial_columns(study, values)
         invalid = changes.invalidated & same_way.keys()
         setup = {**_setup(header, study, effort), **origins.settings()}
@@ -155,6 +143,21 @@ _Way: TypeAlias = tuple[str | None, str]
 
 _SampleKey: TypeAlias = tuple[str, int]
 """Id and epoch of a sample."""
+
+
+def _row(summary: Summary, study: Study) -> tuple[Any, ...] | None:
+    """Return the tokens, the record and the extra columns of a sample's trial; None if it has none."""
+    score = (summary.scores or {}).get(study.scorer_name)
+    if score is None or not isinstance(score.value, dict):
+        return None
+    trial = scored_trial(score.value, score.metadata)
+    return (
+        *_tokens(summary.metadata or _NOTHING),
+        *map(trial.get, study.column_types),
+        *_digests(summary),
+        summary.id,
+        summary.epoch,
+    )
 
 
 def _fallback(summary: Summary) -> str:
