@@ -83,7 +83,7 @@ def _read(
         # The later summary of a sample that ran twice replaces the first, in the same position.
         effort = metadata.effort if isinstance(metadata.effort, str) else None
         same_way = rows.setdefault((effort, _fallback(summary)), {})
-        same_way[str(summary.id), summary.epoch] = study and _row(summary, study)
+        same_way[str(summary.id), summary.epoch] = _row(summary, study) if study else None
     n_samples = sum(map(len, rows.values()))
     if study is None:
         refuse_without_samples(header, n_samples)
