@@ -47,10 +47,19 @@ class BenchmarkLog:
 
 def task_of(header: EvalLog) -> str:
     """Return the name of the task, without the suffix of ``with_confidence``."""
+    return str(_wrapping(header).get("task") or header.eval.task.rsplit("/", 1)[-1])
+
+
+def changes_of_prompt(header: EvalLog) -> dict[str, str]:
+    """Return the setting of ``with_confidence`` that changes the prompt of the task; empty if the prompt is its own."""
+    when = _wrapping(header).get("when")
+    return {"task.when": str(when)} if when == "within" else {}
+
+
+def _wrapping(header: EvalLog) -> Mapping[str, Any]:
+    """Return what ``with_confidence`` wrote into a log; empty for other logs."""
     wrapped = (header.eval.metadata or {}).get("confidence_tasks")
-    if isinstance(wrapped, Mapping) and wrapped.get("task"):
-        return str(wrapped["task"])
-    return header.eval.task.rsplit("/", 1)[-1]
+    return wrapped if isinstance(wrapped, Mapping) else {}
 
 
 def benchmark_log(

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from confidence_tasks.catalogue import studies, study_of_scores
 from confidence_tasks.harness.inspect.model_calls import effort_settings
 from confidence_tasks.harness.inspect.viewer import is_sent, scored_trial
-from confidence_tasks.report.benchmark_logs import benchmark_log, task_of
+from confidence_tasks.report.benchmark_logs import benchmark_log, changes_of_prompt, task_of
 from confidence_tasks.report.origins import Origins
 from confidence_tasks.report.sample_changes import sample_changes
 from confidence_tasks.report.trial_files import (
@@ -209,7 +209,7 @@ def _read_benchmark(path: str, header: EvalLog, written: datetime | None) -> Tri
         created=header.eval.created,
         lost=max(_planned(header) - len(invalid), log.n_samples) - log.n_read,
         versions=_versions(header),
-        setup=_setup(header, study, None),
+        setup={**_setup(header, study, None), **changes_of_prompt(header)},
         provenance=_provenance(header),
         status=header.status,
         changed=changes.at,

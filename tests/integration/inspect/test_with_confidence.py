@@ -52,6 +52,7 @@ def reply(messages, tools, choice, config):
         text = "80"
     else:
         text = str(2 * int(asked[0])) if asked[0] != "0" else "7"
+        text += "\nConfidence: 90" if "Confidence: <number>" in asked else ""
     output = ModelOutput.from_content("mockllm/model", text)
     output.usage = ModelUsage()  # Inspect would load a tokenizer to count tokens
     if config.logprobs:
@@ -177,3 +178,7 @@ def test_tools_become_text_a_dangling_call_too_and_the_final_answer_is_repeated(
 def test_within_adds_the_instruction_to_the_prompt_and_the_label_says_so(tmp_path: Path) -> None:
     log = run(with_confidence(sums(), when="within"), tmp_path)
     assert all("Confidence: <number>" in each.messages[0].text for each in log.samples)
+    assert [each.scores["stated_confidence"].value["stated"] for each in log.samples] == [0.9] * 3
+    (file,) = collect(str(tmp_path)).files
+    assert file.setup["task.when"] == "within"
+    assert set(file.columns["condition"]) == {"stated"}

@@ -144,6 +144,19 @@ def test_filters_of_a_generated_reply_are_conditions_of_their_own():
     assert (read.n_documents, read.n_read) == (1, 1)
 
 
+def test_a_generated_reply_has_the_confidence_that_it_states():
+    reply = "The answer is 4.\nConfidence: 80%"
+    read = benchmark_samples(lines(*(generated(i, reply, "4", {"exact_match": 1.0}) for i in range(3))))
+    assert read.rows["condition"] == ["stated"] * 3
+    assert read.rows["confidence"] == pytest.approx([0.8] * 3)
+
+
+def test_votes_over_several_replies_have_no_confidence_of_their_own():
+    vote = generated(0, "4\nConfidence: 80", "4", {"exact_match": 1.0})
+    vote["resps"] = [["4\nConfidence: 80", "5\nConfidence: 10"]]
+    assert benchmark_samples(lines(vote)).rows["condition"] == ["no confidence"]
+
+
 @pytest.mark.parametrize(
     ("samples", "correct", "message"),
     [
