@@ -31,7 +31,14 @@ from confidence_tasks.report.results import compute_results, estimates_frame
 from confidence_tasks.report.summary_tables import Differences, Summary, grouped
 from confidence_tasks.report.task_trials import Columns, Group, TaskTrials, group_by_task, split_by_source
 from confidence_tasks.statistics import Reason
-from confidence_tasks.statistics.core import FloatArray, undefined
+from confidence_tasks.statistics.core import (
+    FloatArray,
+    as_floats,
+    masked_as_nan,
+    undefined,
+    unmasked,
+    without_rounding_errors,
+)
 from confidence_tasks.study.measures import Measure, StatisticCall
 from confidence_tasks.study.parameter import did_you_mean
 from confidence_tasks.study.standard import NEED_OUTCOMES, STANDARD
@@ -81,10 +88,10 @@ def summary(
     Parameters
     ----------
     correct : array_like, shape (n,), or str
-        1 for a right answer, 0 for a wrong one, NaN for neither; or the probability of being right, in [0, 1]. With
-        ``data``, the name of the column. A table or paths in this place are taken as ``data``.
+        1 for a right answer, 0 for a wrong one, NaN or masked for neither; or the probability of being right, in
+        [0, 1]. With ``data``, the name of the column. A table or paths in this place are taken as ``data``.
     confidence : array_like, shape (n,), or str
-        Confidence in [0, 1], NaN where none was stated. With ``data``, the name of the column.
+        Confidence in [0, 1], NaN or masked where none was stated. With ``data``, the name of the column.
     data : DataFrame, path or sequence of paths, optional
         A table with one row per trial; or Inspect logs, sample files of lm-eval, files of trials, or folders of these.
         The columns of a table are ``correct``, ``confidence``, ``question_id`` and ``source``, unless others are named.
@@ -162,7 +169,7 @@ def _settings(level: float, n_resamples: int, seed: int) -> Settings:
     if not isinstance(level, Real) or not 0.0 < level < 1.0:
         raise ValueError(f"level must lie in (0, 1), got {level!r}: 95% is 0.95")
     for name, number, least in (("n_resamples", n_resamples, 1), ("seed", seed, 0)):
-        if not isinstance(number, Integral) or number < least:
+        if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
             raise ValueError(f"{name} must be a whole number from {least} up, got {number!r}")
     return Settings(n_resamples, level, seed)
 
@@ -462,7 +469,9 @@ def _numbers(values: ArrayLike, name: str, text_hint: str, number_hint: str) -> 
 
     ValueError for other values; the message ends in a hint for texts or for numbers.
     """
-    array = np.asarray(values)
+    if isinstance(values, pd.Series) and isinstance(values.dtype, pd.Float32Dtype):
+        values = values.to_numpy(np.float32, na_value=np.nan)
+    array = np.asarray(masked_as_nan(values))
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}: give one number per trial")
     if array.dtype.kind in "OUST":
@@ -473,12 +482,15 @@ def _numbers(values: ArrayLike, name: str, text_hint: str, number_hint: str) -> 
         numbers = pd.to_numeric(pd.Series(array), errors="raise").to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} holds a value that is not a number: {number_hint}") from error
+    if array.dtype.kind == "f":
+        numbers = as_floats(array, name)
+    numbers = without_rounding_errors(numbers, array.dtype)
     with np.errstate(invalid="ignore"):
         outside = np.flatnonzero((numbers < 0.0) | (numbers > 1.0))
     if len(outside):
         trial = outside[0]
         raise ValueError(
-            f"{name} must lie in [0, 1], but trial {trial} has {numbers[trial]:g}: {number_hint}"
+            f"{name} must lie in [0, 1], but trial {trial} has {numbers[trial]:.9g}: {number_hint}"
         )
     return numbers
 
@@ -505,7 +517,7 @@ def _answers(correct: Any, confidence: Any) -> tuple[FloatArray, FloatArray]:
 
 def _texts(values: Any, name: str, n: int) -> NDArray[Any]:
     """Return the labels of ``n`` trials as texts; ValueError if one is missing."""
-    labels = pd.Series(np.asarray(values).ravel())
+    labels = pd.Series(np.asarray(unmasked(values, name)).ravel())
     if len(labels) != n:
         raise ValueError(f"{name} has {len(labels)} values for {n} trials: give one per trial")
     if labels.isna().any():

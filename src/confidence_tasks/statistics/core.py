@@ -63,12 +63,76 @@ def undefined(reason: Reason) -> Estimate:
     return Estimate(float("nan"), reason)
 
 
-def as_vector(values: ArrayLike, name: str) -> FloatArray:
-    """Return ``values`` as a float64 vector; raise ValueError unless it is one-dimensional and finite."""
+EDGE_TOLERANCE = 1e-12
+"""A confidence this close to an edge or a threshold lies on it, so that 1 - 0.7 and 3 * 0.1 both equal 0.3."""
+
+_ULPS = 4.0
+"""Rounding error of a probability that is out of range, in units of the machine epsilon of its type."""
+
+_SHORT_DECIMALS = {"float16": 2, "float32": 3}
+"""Decimals of the numbers to which probabilities of these types are rounded if they differ by rounding only."""
+
+
+def _has_masked(values: Any) -> bool:
+    # `np.ma.is_masked` is also true for nullable arrays of pandas, which convert their gaps themselves.
+    return isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
+
+
+def unmasked(values: Any, name: str) -> Any:
+    """Return ``values``; raise ValueError if they have masked entries, which NumPy would count as data."""
+    if _has_masked(values):
+        raise ValueError(f"{name} has masked values; drop missing trials with complete() first")
+    return values
+
+
+def as_floats(values: ArrayLike, name: str) -> FloatArray:
+    """Return ``values`` of any shape as float64; raise ValueError if some are masked or not numeric.
+
+    All numbers that a caller passes come in here. A float of 16 or 32 bits becomes the shortest decimal number that it
+    stands for, as in a text file: a cast would make 0.8 of 32 bits 0.800000012, which lies in the next bin.
+
+    Examples
+    --------
+    >>> as_floats(np.array([0.8, 0.35], dtype=np.float32), "confidence")
+    array([0.8 , 0.35])
+    """
+    array = unmasked(values, name)
     try:
-        array = np.asarray(values, dtype=np.float64)
+        array = np.asarray(array)
+        if array.dtype.name not in _SHORT_DECIMALS:
+            return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numeric: {error}") from None
+    distinct, index = np.unique(array, return_inverse=True)
+    return np.asarray(distinct.astype(str).astype(np.float64)[index].reshape(array.shape))
+
+
+def without_rounding_errors(probabilities: FloatArray, dtype: np.dtype[Any]) -> FloatArray:
+    """Correct rounding errors of probabilities, which were numbers of type ``dtype``; NaN stays NaN.
+
+    Values out of [0, 1] by rounding become 0 or 1. With 16 or 32 bits, values that differ from a short decimal number
+    by rounding become this number, so that 1 - 0.9 equals 0.1.
+
+    Examples
+    --------
+    >>> without_rounding_errors(np.array([1.0000001, 0.10000002]), np.dtype(np.float32))
+    array([1. , 0.1])
+    >>> without_rounding_errors(np.array([1.0000001]), np.dtype(np.float64))
+    array([1.0000001])
+    """
+    epsilon = float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
+    clipped = np.clip(probabilities, 0.0, 1.0)
+    inside = np.where(np.abs(probabilities - clipped) <= _ULPS * epsilon, clipped, probabilities)
+    if dtype.name not in _SHORT_DECIMALS:
+        return inside
+    short = np.round(inside, _SHORT_DECIMALS[dtype.name])
+    is_short = (np.abs(inside - short) <= epsilon) & (short > 0.0) & (short < 1.0)
+    return np.where(is_short, short, inside)
+
+
+def as_vector(values: ArrayLike, name: str) -> FloatArray:
+    """Return ``values`` as a float64 vector; raise ValueError unless it is one-dimensional and finite."""
+    array = as_floats(values, name)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
     if not np.isfinite(array).all():
@@ -78,10 +142,10 @@ def as_vector(values: ArrayLike, name: str) -> FloatArray:
 
 def as_probability(values: ArrayLike, name: str) -> FloatArray:
     """Return ``values`` as a float64 vector; raise ValueError unless all lie in [0, 1]."""
-    array = as_vector(values, name)
+    array = without_rounding_errors(as_vector(values, name), np.asarray(values).dtype)
     if array.size and (array.min() < 0.0 or array.max() > 1.0):
-        hint = ": divide percentages by 100" if 1.0 < array.max() <= 100.0 else ""
-        raise ValueError(f"{name} must lie in [0, 1], got [{array.min():g}, {array.max():g}]{hint}")
+        hint = ": divide percentages by 100" if array.min() >= 1.0 and array.max() <= 100.0 else ""
+        raise ValueError(f"{name} must lie in [0, 1], got [{array.min():.9g}, {array.max():.9g}]{hint}")
     return array
 
 
@@ -107,7 +171,7 @@ def check_option(name: str, value: object, allowed: Iterable[object]) -> None:
 
 def as_labels(labels: ArrayLike, name: str, n_rows: int) -> NDArray[Any]:
     """Return the labels as an array of shape (n_rows,); raise ValueError for another shape or a missing label."""
-    array = np.asarray(labels)
+    array = np.asarray(unmasked(labels, name))
     if array.shape != (n_rows,):
         raise ValueError(f"{name} must have shape ({n_rows},), one label per row, got {array.shape}")
     if array.dtype.kind not in "iub" and any(
@@ -126,7 +190,7 @@ def label_index(labels: ArrayLike | None, name: str, n_rows: int) -> IntArray:
 
 def per_row(values: ArrayLike, name: str, n: int) -> FloatArray:
     """Broadcast a number, or a vector of n numbers, to shape (n,); raise ValueError for any other shape."""
-    array = np.asarray(values, dtype=np.float64)
+    array = as_floats(values, name)
     if array.shape not in ((), (n,)):
         raise ValueError(f"{name} must be a number or have shape ({n},), got {array.shape}")
     return np.broadcast_to(array, (n,))
@@ -140,8 +204,29 @@ def same_length(**arrays: NDArray[Any]) -> int:
     return next(iter(lengths.values()))
 
 
+def masked_as_nan(values: Any) -> Any:
+    """Return an array whose masked entries are NaN; other values as they are.
+
+    Examples
+    --------
+    >>> masked_as_nan(np.ma.array([0.5, 0.9], mask=[False, True]))
+    array([0.5, nan])
+    """
+    if not _has_masked(values):
+        return values
+    kept = values if values.dtype.kind in "fO" else values.astype(np.float64)
+    return kept.filled(np.nan)
+
+
+def check_seed(seed: object) -> None:
+    """Raise ValueError unless ``seed`` is a whole number from 0 up, or a generator."""
+    is_whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+    if not isinstance(seed, np.random.Generator) and not (is_whole and int(seed) >= 0):  # type: ignore[call-overload]
+        raise ValueError(f"seed must be a whole number from 0 up, or a numpy Generator, got {seed!r}")
+
+
 def complete(*arrays: ArrayLike) -> tuple[FloatArray, ...]:
-    """Drop the positions where any of the vectors is NaN (listwise deletion).
+    """Drop the positions where any of the vectors is NaN or masked (listwise deletion).
 
     Parameters
     ----------
@@ -158,7 +243,7 @@ def complete(*arrays: ArrayLike) -> tuple[FloatArray, ...]:
     >>> complete([1, 0, 1], [0.9, float("nan"), 0.2])
     (array([1., 1.]), array([0.9, 0.2]))
     """
-    vectors = [np.asarray(array, dtype=np.float64) for array in arrays]
+    vectors = [as_floats(masked_as_nan(array), f"argument {i}") for i, array in enumerate(arrays)]
     same_length(**{f"argument {i}": vector for i, vector in enumerate(vectors)})
     keep = np.logical_and.reduce([~np.isnan(vector) for vector in vectors])
     return tuple(vector[keep] for vector in vectors)

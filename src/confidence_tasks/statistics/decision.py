@@ -7,9 +7,11 @@ from numpy.typing import ArrayLike
 
 from confidence_tasks.statistics.calibration.recalibration import extent, fit_logistic
 from confidence_tasks.statistics.core import (
+    EDGE_TOLERANCE,
     FloatArray,
     Reason,
     as_binary,
+    as_floats,
     as_probability,
     as_vector,
     per_row,
@@ -79,7 +81,7 @@ def optimal_decision(confidence: ArrayLike, penalty: ArrayLike) -> FloatArray:
     array([0., 1., 1.])
     """
     stated = as_probability(confidence, "confidence")
-    return (stated >= optimal_threshold(_per_trial(penalty, len(stated)))).astype(np.float64)
+    return (stated >= optimal_threshold(_per_trial(penalty, len(stated))) - EDGE_TOLERANCE).astype(np.float64)
 
 
 def mean_utility(
@@ -288,7 +290,7 @@ def scaffold_gain(
 
 
 def _as_penalty(penalty: ArrayLike) -> FloatArray:
-    cost = np.asarray(penalty, dtype=np.float64)
+    cost = as_floats(penalty, "penalty")
     if not (np.isfinite(cost).all() and (cost >= 0.0).all()):
         raise ValueError("penalty must be finite and 0 or above")
     return cost

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, check_level, label_index
+from confidence_tasks.statistics.core import (
+    Estimate,
+    FloatArray,
+    Reason,
+    as_floats,
+    check_level,
+    label_index,
+)
 from confidence_tasks.statistics.inference.limits import (
     MIN_INFORMATIVE,
     both_classes_freedom,
@@ -132,7 +139,7 @@ def auroc2_interval(
     """
     check_level(level)
     area = as_estimate(auroc2(correct, confidence))
-    right = np.asarray(correct, dtype=np.float64)
+    right = as_floats(correct, "correct")
     question = label_index(questions, "questions", len(right))
     n_smaller_class = min(int(np.count_nonzero(np.bincount(question, c))) for c in (right, 1.0 - right))
     if np.isnan(area) or n_smaller_class < MIN_INFORMATIVE:

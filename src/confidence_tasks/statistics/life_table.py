@@ -8,7 +8,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import Estimate, FloatArray, as_probability, check_option
+from confidence_tasks.statistics.core import (
+    Estimate,
+    FloatArray,
+    as_floats,
+    as_probability,
+    check_option,
+)
 
 __all__ = [
     "BestGuess",
@@ -156,7 +162,7 @@ def window_probability(
         raise ValueError(f"radius must be a whole number, 0 or above, got {radius}")
     check_option("window", window, _AGES_FROM_UPPER_END)
     deaths = death_distribution(death_probability, minimum_age)
-    ages = np.asarray(guess, np.float64)
+    ages = as_floats(guess, "guess")
     if not np.array_equal(ages, np.round(ages)) or np.isinf(ages).any():
         raise ValueError("guess must contain only whole numbers")
     dead_before = np.append(0.0, np.cumsum(deaths))

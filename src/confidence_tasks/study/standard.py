@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from confidence_tasks.statistics import calibration, information, sdt
-from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.statistics.core import FloatArray, Reason, undefined
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.study.measures import (
     ACCURACY,
@@ -46,6 +47,22 @@ interval lies above the true value. If half a one is expected, hardly any interv
 def _outcomes(trials: Columns) -> Columns:
     """Return a right and a wrong answer on either side of every threshold."""
     return {"correct": np.array([1.0, 1.0, 0.0, 0.0]), "confidence": np.array([1.0, 0.0, 1.0, 0.0])}
+
+
+def withheld(compute: Compute, reason_of: Callable[[Columns], Reason | None]) -> Compute:
+    """Make ``Measure.compute`` that is undefined for trials for which ``reason_of(columns)`` returns a reason.
+
+    Resamples and draws keep their values.
+    """
+
+    def unless_withheld(trials: Columns, weights: FloatArray | None = None) -> Value:
+        value = compute(trials, weights)
+        if weights is not None or np.isnan(value):
+            return value
+        reason = reason_of(trials)
+        return undefined(reason) if reason else value
+
+    return StatisticCall(compute.columns if isinstance(compute, StatisticCall) else (), unless_withheld)
 
 
 def with_stable_d_prime(m_ratio: Compute, d_prime: Compute) -> Compute:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confidence_tasks.statistics.calibration.clustering import Clustering
 from confidence_tasks.statistics.core import (
+    EDGE_TOLERANCE,
     Estimate,
     FloatArray,
     IntArray,
@@ -41,8 +42,6 @@ Binning: TypeAlias = Literal["equal_width", "equal_mass"]
 Edges: TypeAlias = Literal["right_closed", "left_closed", "extra_bin"]
 
 _BLOCK_SIZE = 1 << 14
-EDGE_TOLERANCE = 1e-12
-"""A confidence within this distance of an edge lies on it, so that 1 - 0.7 and 3 * 0.1 both equal 0.3."""
 
 # The end of a value that determines its bin. In bins of equal width, both ends are the value itself; in bins of equal
 # mass, a value extends over the ranks of all trials tied at it.

@@ -16,8 +16,10 @@ from confidence_tasks.statistics.core import (
     FloatArray,
     Reason,
     as_binary,
+    as_floats,
     as_probability,
     check_option,
+    check_seed,
     decreasing_root,
     label_index,
     same_length,
@@ -368,7 +370,7 @@ def cross_fitted_logistic(
     >>> bool(np.abs(predicted - truth).mean() < 0.02)
     True
     """
-    right, inputs = as_binary(correct, "correct"), np.asarray(features, dtype=np.float64)
+    right, inputs = as_binary(correct, "correct"), as_floats(features, "features")
     if inputs.ndim != 2 or len(inputs) != len(right):
         raise ValueError(f"features must have shape ({len(right)}, k), got {inputs.shape}")
     if np.isinf(inputs).any():
@@ -393,6 +395,7 @@ def _cross_fit(
         raise ValueError(f"folds must be 2 or more, got {folds}")
     question = label_index(clusters, "clusters", len(correct))
     n_questions = int(question.max(initial=-1)) + 1
+    check_seed(seed)
     fold = (np.random.default_rng(seed).permutation(n_questions) % folds)[question]
     predicted = np.full(len(correct), np.nan)
     for k in range(min(folds, n_questions)):

@@ -12,7 +12,14 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, check_level, undefined
+from confidence_tasks.statistics.core import (
+    Estimate,
+    FloatArray,
+    Reason,
+    as_floats,
+    check_level,
+    undefined,
+)
 
 
 def wilson_interval(
@@ -45,7 +52,7 @@ def wilson_interval(
     >>> round(float(low), 3), round(float(high), 3)
     (0.553, 0.736)
     """
-    k, n = np.broadcast_arrays(np.asarray(successes, np.float64), np.asarray(trials, np.float64))
+    k, n = np.broadcast_arrays(as_floats(successes, "successes"), as_floats(trials, "trials"))
     if not ((k >= 0.0) & (k <= n) & np.isfinite(n)).all():
         raise ValueError("successes must lie between 0 and the number of trials")
     check_level(level)

@@ -18,9 +18,11 @@ from confidence_tasks.statistics.core import (
     as_labels,
     check_level,
     check_option,
+    check_seed,
     label_index,
     same_length,
     undefined,
+    unmasked,
 )
 from confidence_tasks.statistics.inference.limits import METHODS, PROPORTION, Bounds, Method, Resampled
 from confidence_tasks.statistics.inference.weights import (
@@ -103,8 +105,9 @@ def as_estimate(value: Any) -> Estimate:
     return Estimate(value, Reason.NOT_IDENTIFIED if np.isnan(value) else None)
 
 
-def check_options(n_resamples: int, level: float = 0.95, method: Method = "percentile") -> None:
+def check_options(n_resamples: int, seed: Seed, level: float = 0.95, method: Method = "percentile") -> None:
     """Raise ValueError for an option outside its domain."""
+    check_seed(seed)
     if n_resamples < 1:
         raise ValueError(f"n_resamples must be at least 1, got {n_resamples}")
     check_level(level)
@@ -113,7 +116,7 @@ def check_options(n_resamples: int, level: float = 0.95, method: Method = "perce
 
 def as_rows(arrays: Sequence[ArrayLike]) -> tuple[NDArray[Any], ...]:
     """Return the arrays of a statistic; ValueError unless there is one and all are vectors of one length."""
-    vectors = tuple(np.asarray(array) for array in arrays)
+    vectors = tuple(np.asarray(unmasked(array, f"array {i}")) for i, array in enumerate(arrays))
     if not vectors or any(vector.ndim != 1 for vector in vectors):
         raise ValueError("give at least one array, each of them one-dimensional: a value per row")
     same_length(**{f"array {i}": vector for i, vector in enumerate(vectors)})
@@ -280,7 +283,7 @@ def bootstrap_distribution(
     >>> bootstrap_distribution(mean, [0.0, 1.0, 1.0, 1.0], n_resamples=4)
     array([0.5 , 1.  , 0.75, 0.5 ])
     """
-    check_options(n_resamples)
+    check_options(n_resamples, seed)
     return resample_values([_sample(statistic, arrays, clusters)], n_resamples, seed)
 
 
@@ -340,7 +343,7 @@ def bootstrap(
     >>> interval.estimate, round(interval.low), round(interval.high), interval.n_undefined
     (49.5, 44, 55, 0)
     """
-    check_options(n_resamples, level, method)
+    check_options(n_resamples, seed, level, method)
     sample = _sample(statistic, arrays, clusters)
     draws = resample_values([sample], n_resamples, seed)
     found = Resampled(sample.estimate(), draws, sample.n_units, n_informative, n_informative - 1.0)
@@ -387,7 +390,7 @@ def bootstrap_difference(
     >>> interval.estimate, round(interval.low, 9), round(interval.high, 9)
     (1.0, 1.0, 1.0)
     """
-    check_options(n_resamples, level, method)
+    check_options(n_resamples, seed, level, method)
     if method not in OF_DIFFERENCES:
         raise ValueError(
             f"method of a difference must be one of {', '.join(OF_DIFFERENCES)}, got {method!r}: that is for what lies"

@@ -240,7 +240,7 @@ def permutation_test(
     >>> test.estimate, test.p_value, test.exact
     (1.25, 0.125, True)
     """
-    check_options(n_resamples)
+    check_options(n_resamples, seed)
     check_option("alternative", alternative, get_args(Alternative))
     samples = paired_samples(statistic, first, second, questions)
     one, other = (sample.estimate() for sample in samples)
@@ -305,7 +305,7 @@ def equivalence_test(
         raise ValueError(f"margin must be above zero, got {margin}")
     if not 0.0 < alpha < 0.5:
         raise ValueError(f"alpha must lie within (0, 0.5), got {alpha}")
-    check_options(n_resamples, 1.0 - 2.0 * alpha)
+    check_options(n_resamples, seed, 1.0 - 2.0 * alpha)
     found = resampled_difference(*paired_samples(statistic, first, second, questions), n_resamples, seed)
     interval = interval_of(found, 1.0 - 2.0 * alpha, "percentile", seed)
     return EquivalenceTest(interval, margin, found.p_outside(margin))

@@ -24,6 +24,7 @@ from confidence_tasks.statistics.core import (
     IntArray,
     Reason,
     as_binary,
+    as_floats,
     as_probability,
     same_length,
     undefined,
@@ -52,6 +53,10 @@ def settle(values: FloatArray, cases: Sequence[Case], batch: bool) -> Result:
         return np.where(defined(cases), values, np.nan)
     reason = next((reason for applies, reason in cases if applies[0]), None)
     return Estimate(values[0]) if reason is None else undefined(reason)
+
+
+_FEWEST_TRIALS, _MOST_TRIALS = 1e-100, 1e15
+"""Bounds of the sum of weights. Beyond them, products of sums leave the range of floats, and counts are not exact."""
 
 
 class SharedWeights(np.ndarray[Any, np.dtype[np.float64]]):
@@ -96,17 +101,27 @@ class Weighting:
 
     @classmethod
     def of(cls, weights: Weights, n: int) -> Weighting:
-        """Check weights: ValueError unless they are finite, not negative and of shape (n,) or (R, n)."""
+        """Check weights: ValueError unless they are finite, not negative and of shape (n,) or (R, n).
+
+        The sum of each row must be a number of trials that can be counted, or 0.
+        """
         shared: Weighting | None = getattr(weights, "weighting", None)
         if shared and shared.rows.shape[1] == n:
             return shared
-        array = np.asarray(np.ones(n) if weights is None else weights, dtype=np.float64)
+        array = np.ones(n) if weights is None else as_floats(weights, "weights")
         if array.ndim not in (1, 2) or array.shape[-1] != n:
             raise ValueError(f"weights must have shape ({n},) or (resamples, {n}), got {array.shape}")
         if array.size and not (array.min() >= 0.0 and array.max() < np.inf):  # neither holds of NaN
             raise ValueError("weights must be finite and non-negative")
         rows = np.atleast_2d(array)
-        return cls(rows, array.ndim == 2, rows)
+        with np.errstate(over="ignore"):
+            total = rows.sum(axis=1)
+        if ((total > _MOST_TRIALS) | ((total > 0.0) & (total < _FEWEST_TRIALS))).any():
+            raise ValueError(
+                f"weights are numbers of trials: their sum must be 0 or lie in [{_FEWEST_TRIALS:g}, {_MOST_TRIALS:g}];"
+                " multiply them by a constant, so that the sum is the number of trials"
+            )
+        return cls(rows, array.ndim == 2, rows, {"total": total})
 
     def once(self, key: Hashable, compute: Callable[[], Part]) -> Part:
         """Return the result of ``compute``, which is called once for each key."""
@@ -279,7 +294,7 @@ def _bootstrap_counts(
     n_units: int, n_resamples: int, seed: Seed | tuple[int, ...]
 ) -> Callable[[int], NDArray[Any]]:
     """Return a function that gives the counts of the next k resamples, shape (U, k)."""
-    # Only these seeds stand for one draw: a generator goes on, and None draws anew.
+    # Only these seeds stand for one draw: a generator goes on.
     if not isinstance(seed, int | tuple) or n_units * n_resamples > _MOST_KEPT:
         rng = np.random.default_rng(seed)
         return lambda k: drawn_counts(n_units, k, rng)

@@ -21,8 +21,10 @@ from confidence_tasks.statistics.core import (
     as_probability,
     as_vector,
     check_option,
+    check_seed,
     label_index,
     same_length,
+    unmasked,
 )
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.inference.weights import Result, Seed, Weighting, Weights, ratio, tied
@@ -185,6 +187,7 @@ def meta_information_test(
     if n_permutations < 1:
         raise ValueError(f"n_permutations must be at least 1, got {n_permutations}")
     check_option("correction", correction, get_args(Correction))
+    check_seed(seed)
     counts = _count_by_bin(correct, confidence, bins, None)
     table, corrected = counts.table, _corrected_information(counts, correction)
     rng = np.random.default_rng(seed)
@@ -530,7 +533,7 @@ def meaning_clusters(same: ArrayLike) -> IntArray:
     >>> meaning_clusters([[1, 0, 1], [0, 1, 0], [1, 0, 1]])
     array([0, 1, 0])
     """
-    pairs = np.asarray(same, dtype=np.bool_)
+    pairs = np.asarray(unmasked(same, "same"), dtype=np.bool_)
     if pairs.ndim != 2 or pairs.shape[0] != pairs.shape[1]:
         raise ValueError(f"same must have shape (n, n), got {pairs.shape}")
     _, component = scipy.sparse.csgraph.connected_components(pairs, directed=True, connection="weak")
@@ -567,7 +570,7 @@ def semantic_entropy(clusters: ArrayLike, logprobs: ArrayLike | None = None) -> 
     >>> round(semantic_entropy([0, 0, 1, 1], [-0.1, -0.1, -5.0, -5.0]), 4)
     0.0436
     """
-    label = np.asarray(clusters)
+    label = np.asarray(unmasked(clusters, "clusters"))
     values = np.zeros(label.shape) if logprobs is None else as_vector(logprobs, "logprobs")
     if label.shape != values.shape:
         raise ValueError(f"lengths differ: clusters {label.shape}, logprobs {values.shape}")

@@ -16,6 +16,7 @@ from confidence_tasks.statistics.core import (
     Estimate,
     FloatArray,
     Reason,
+    as_floats,
     as_vector,
     per_row,
     same_length,
@@ -188,7 +189,7 @@ def adjusted_interval(lower: ArrayLike, upper: ArrayLike, nominal: float) -> tup
     >>> adjusted_interval([2, 3, 5, 4], [6, 4, 8, 5], 0.5)
     (array(2.), array(6.))
     """
-    low, high = np.asarray(lower, np.float64), np.asarray(upper, np.float64)
+    low, high = as_floats(lower, "lower"), as_floats(upper, "upper")
     if low.shape != high.shape or low.ndim == 0 or low.shape[-1] == 0:
         raise ValueError(f"give both ends of at least one sample, got shapes {low.shape} and {high.shape}")
     if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
@@ -246,7 +247,7 @@ def adjusted_interval_covariance(
             "nominal must lie in (0, 1), perception in (0, 1], densities above 0 and n be 1 or more, "
             f"got {nominal!r}, {perception!r}, {densities!r} and {n!r}"
         )
-    p, scale = (1.0 - nominal) / 2.0, 1.0 / np.asarray(densities, np.float64)
+    p, scale = (1.0 - nominal) / 2.0, 1.0 / as_floats(densities, "densities")
     quantiles = np.array([[p * (1.0 - p), p * p], [p * p, p * (1.0 - p)]])
     covariance: FloatArray = (1.0 - perception) ** 2 / n * quantiles * np.outer(scale, scale)
     return covariance
@@ -254,7 +255,7 @@ def adjusted_interval_covariance(
 
 def ordered_ends(lower: ArrayLike, upper: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return the ends of intervals; raise ValueError unless they are vectors of equal length with lower <= upper."""
-    low, high = np.asarray(lower, np.float64), np.asarray(upper, np.float64)
+    low, high = as_floats(lower, "lower"), as_floats(upper, "upper")
     if low.ndim != 1 or high.ndim != 1:
         raise ValueError(f"lower and upper must be one-dimensional, got shapes {low.shape} and {high.shape}")
     same_length(lower=low, upper=high)
@@ -442,7 +443,7 @@ def empirical_distribution(samples: ArrayLike) -> tuple[FloatArray, FloatArray]:
     >>> empirical_distribution([[3, 3, 4, 3], [4, 4, 4, 4]])
     (array([[3., 4.], [3., 4.]]), array([[0.75, 0.25], [0.  , 1.  ]]))
     """
-    answers = np.asarray(samples, np.float64)
+    answers = as_floats(samples, "samples")
     if answers.ndim != 2 or answers.shape[1] == 0 or not np.isfinite(answers).all():
         raise ValueError(f"samples must be finite and have shape (n, M) with M >= 1, got {answers.shape}")
     n, m = answers.shape
@@ -497,7 +498,7 @@ def tunnel_index(direct: ArrayLike, reasoned: ArrayLike, *, pooled: bool = False
 
 def _as_distributions(probabilities: ArrayLike) -> FloatArray:
     """Return probabilities as an array; raise ValueError unless they are non-negative, with a positive sum."""
-    p = np.asarray(probabilities, np.float64)
+    p = as_floats(probabilities, "probabilities")
     if p.ndim == 0 or not (np.isfinite(p).all() and (p >= 0.0).all()):
         raise ValueError("probabilities must be finite and 0 or above")
     if not (p.sum(axis=-1) > 0.0).all():
@@ -508,7 +509,7 @@ def _as_distributions(probabilities: ArrayLike) -> FloatArray:
 def _as_values_and_distributions(
     values: ArrayLike, probabilities: ArrayLike
 ) -> tuple[FloatArray, FloatArray]:
-    x, p = np.asarray(values, np.float64), _as_distributions(probabilities)
+    x, p = as_floats(values, "values"), _as_distributions(probabilities)
     if x.shape != p.shape:
         raise ValueError(f"values and probabilities must have one shape, got {x.shape} and {p.shape}")
     if not np.isfinite(x).all():

@@ -20,6 +20,7 @@ from confidence_tasks.statistics.core import (
     IntArray,
     Reason,
     as_binary,
+    as_floats,
     as_vector,
     check_option,
     same_length,
@@ -54,7 +55,7 @@ class Tables:
     @classmethod
     def of(cls, nR_S1: ArrayLike, nR_S2: ArrayLike) -> Self:
         """Validate counts; raise ValueError for a wrong shape, or for a negative or non-finite count."""
-        s1, s2 = np.asarray(nR_S1, dtype=np.float64), np.asarray(nR_S2, dtype=np.float64)
+        s1, s2 = as_floats(nR_S1, "nR_S1"), as_floats(nR_S2, "nR_S2")
         if s1.shape != s2.shape or s1.ndim not in (1, 2) or s1.shape[-1] < 2 or s1.shape[-1] % 2:
             raise ValueError(
                 f"nR_S1 and nR_S2 must both have shape (2K,) or (B, 2K), got {s1.shape} and {s2.shape}"

@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import BoolArray, FloatArray, Reason, check_level
+from confidence_tasks.statistics.core import (
+    BoolArray,
+    FloatArray,
+    Reason,
+    check_level,
+    check_seed,
+)
 from confidence_tasks.statistics.sdt.count_tables import Tables
 
 _DIRECTION = np.array([-1.0, 1.0])
@@ -139,6 +145,7 @@ def hierarchical_meta_d(
     answered_s2 = np.stack([s1[:, k:], s2[:, k:]], axis=1)
     counts = np.stack([answered_s1, answered_s2], axis=1)  # (J, sides, [wrong, correct], ratings outwards)
     _check_arguments(counts, n_warmup, n_samples, n_chains, level)
+    check_seed(seed)
     identified = _identified(counts)
     reasons = tuple(None if each else Reason.NOT_IDENTIFIED for each in identified)
     if identified.sum() < 2:

@@ -7,9 +7,15 @@ from typing import Literal
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from confidence_tasks.statistics.core import FloatArray, Reason, check_option
+from confidence_tasks.statistics.core import (
+    EDGE_TOLERANCE,
+    FloatArray,
+    Reason,
+    as_floats,
+    check_option,
+)
 from confidence_tasks.statistics.inference.weights import Result, Weights, ratio, settle, trials
 from confidence_tasks.statistics.sdt.count_tables import Padding, cache_fits, copy_result
 from confidence_tasks.statistics.sdt.meta_d import Metacognition, metacognition_fields
@@ -77,9 +83,15 @@ def threshold_table(
            [1., 1.]])
     """
     right, stated, weighting = trials(correct, confidence, weights, binary=True)
-    cell = 2 * right.astype(np.intp) + (stated > threshold)
+    cell = _cells(right, stated, threshold)
     tables = weighting.grouped(cell, 4, np.ones(len(cell))).reshape(-1, 2, 2)
     return tables if weighting.batch else tables[0]
+
+
+def _cells(right: FloatArray, stated: FloatArray, threshold: float) -> NDArray[np.intp]:
+    """Return the cell of each trial in the flattened table."""
+    limit = float(as_floats(threshold, "threshold")) + EDGE_TOLERANCE
+    return np.asarray(2 * right.astype(np.intp) + (stated > limit))
 
 
 def fit_meta_d_threshold(table: ArrayLike, *, padding: Padding = "1/2K") -> ThresholdMetaD:
@@ -121,7 +133,7 @@ def fit_meta_d_threshold(table: ArrayLike, *, padding: Padding = "1/2K") -> Thre
     >>> round(result.meta_d, 4)
     2.4176
     """
-    counts = np.asarray(table, dtype=np.float64)
+    counts = as_floats(table, "table")
     if counts.ndim not in (2, 3) or counts.shape[-2:] != (2, 2):
         raise ValueError(f"table must have shape (2, 2) or (B, 2, 2), got {counts.shape}")
     if not (np.isfinite(counts).all() and (counts >= 0.0).all()):
@@ -255,7 +267,7 @@ def threshold_influence(
     array([[-0.06, -0.06, -0.06, -1.74, -0.13,  2.03]])
     """
     right, stated, weighting = trials(correct, confidence, weights, binary=True)
-    cell = 2 * right.astype(np.intp) + (stated > threshold)
+    cell = _cells(right, stated, threshold)
     table = threshold_table(correct, confidence, threshold, weights=weighting.rows)
     counts = table.reshape(-1, 4)
     fit = _fit(table, padding=padding)

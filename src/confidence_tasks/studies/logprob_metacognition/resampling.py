@@ -30,7 +30,7 @@ from confidence_tasks.statistics import (
     wilson_interval,
 )
 from confidence_tasks.statistics.calibration.binning import Bins, independent_trials
-from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.statistics.core import FloatArray, undefined
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.information import usable_bins
 from confidence_tasks.statistics.sdt import MetaD, fit_uv_sdt, quantile_edges, stable_m_ratio, type1
@@ -157,9 +157,10 @@ class Cell:
             meta_d, d_prime = self.measure("meta_d_v1"), self.measure("d_prime_v1")
             with np.errstate(all="ignore"):
                 m_ratio = drop_large_ratios(meta_d.resamples / d_prime.resamples)
-            return replace(
-                meta_d, value=_of_one_table(fit_meta_d(*self.counts, padding=PADDING)), resamples=m_ratio
-            )
+            value = _of_one_table(fit_meta_d(*self.counts, padding=PADDING))
+            if self.counts.sum(axis=1).min() < FEWEST_OF_A_CLASS:
+                value = undefined(Reason.FEW_INFORMATIVE)
+            return replace(meta_d, value=value, resamples=m_ratio)
         return self.resampler.distributions(name)[self.subset, name]
 
 

@@ -19,6 +19,7 @@ from confidence_tasks.reading.grading import match_answer
 from confidence_tasks.reading.token_probabilities import answer_tokens, missing_reason
 from confidence_tasks.simulation.subject import Subject, evaluate_measures, even_points
 from confidence_tasks.statistics import information, sdt, selective
+from confidence_tasks.statistics.core import Reason
 from confidence_tasks.studies.logprob_metacognition.replies import (
     ANSWER,
     CONDITIONS,
@@ -49,7 +50,7 @@ from confidence_tasks.study.measures import (
     summarise,
 )
 from confidence_tasks.study.stage import Replies, Token
-from confidence_tasks.study.standard import BRIER, with_stable_d_prime
+from confidence_tasks.study.standard import BRIER, with_stable_d_prime, withheld
 from confidence_tasks.study.trial import Question, Status, Trial
 
 if TYPE_CHECKING:
@@ -165,6 +166,12 @@ FEWEST_OF_A_CLASS = 50
 """Minimum number of right and of wrong answers for version 1's M-ratio (section 4.1), below which padding dominates."""
 
 
+def _padding_dominates(trials: Columns) -> Reason | None:
+    """Return the reason to withhold version 1's M-ratio of few right or few wrong answers, or None."""
+    few = min(members(trials).sum() for members in _CLASSES) < FEWEST_OF_A_CLASS
+    return Reason.FEW_INFORMATIVE if few else None
+
+
 def drop_large_ratios(m_ratio: Value) -> FloatArray:
     """Replace M-ratios beyond ``LARGEST_RATIO`` by NaN."""
     return np.where(np.abs(m_ratio) > LARGEST_RATIO, np.nan, m_ratio)
@@ -178,6 +185,15 @@ def _without_large_ratios(m_ratio: Compute) -> Compute:
         return value if weights is None else drop_large_ratios(value)
 
     return StatisticCall(_EVIDENCE, compute)
+
+
+def _m_ratio_of_version_1(ratings: int) -> Compute:
+    """Return version 1's M-ratio, withheld if its d' is small or its padding dominates."""
+    options: dict[str, Any] = {"padding": PADDING, "n_ratings": ratings}
+    m_ratio = withheld(
+        _without_large_ratios(statistic_of(sdt.m_ratio_ratings, *_EVIDENCE, **options)), _padding_dominates
+    )
+    return with_stable_d_prime(m_ratio, statistic_of(sdt.d_prime_ratings, *_EVIDENCE, **options))
 
 
 def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
@@ -257,14 +273,11 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
         ),
         Measure(
             "mratio_v1",
-            with_stable_d_prime(
-                _without_large_ratios(statistic_of(sdt.m_ratio_ratings, *_EVIDENCE, padding=PADDING, **cut)),
-                statistic_of(sdt.d_prime_ratings, *_EVIDENCE, padding=PADDING, **cut),
-            ),
+            _m_ratio_of_version_1(ratings),
             "Version 1's meta-d' / d', for replication only. Warning: both come from one table, so it is 1 by "
             "construction under equal variance, whatever the metacognition, and changes with the ratio of variances "
             "and the base rate. The author withdrew it. Bins are quantiles of the condition, in the report of T = 1. "
-            "Withheld if d' is below 0.5.",
+            "Withheld if d' is below 0.5, or with fewer than 50 right or wrong answers.",
             informative=smallest_set(*_CLASSES, enough=FEWEST_OF_A_CLASS),
         ),
     )
