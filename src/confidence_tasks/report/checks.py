@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from confidence_tasks.report.trial_files import FALLBACK, QUESTION, UNKNOWN_RUN
 from confidence_tasks.statistics import complete
 from confidence_tasks.study.measures import PARSE_RATE, rows_of
 from confidence_tasks.study.parameter import did_you_mean
+from confidence_tasks.study.reference import loaded
 
 Severity = Literal["serious", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
@@ -37,6 +39,10 @@ UNDEFINED_SHARE = 0.05
 
 STABLE_ACCURACY = 0.015
 """Difference of accuracy between conditions up to which the scale study calls accuracy stable (section 4.2)."""
+
+
+LARGE_LOSS = 0.1
+"""Proportion of lost samples from which an unfinished run is a serious problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,38 @@ Check: TypeAlias = Callable[[TaskResults], Iterator[Notice]]
 def notices(results: TaskResults, checks: Sequence[Check]) -> list[Notice]:
     """Run checks and return their notices, the most serious first."""
     return in_order_of_severity(notice for check in checks for notice in check(results))
+
+
+def notices_of(results: TaskResults) -> list[Notice]:
+    """Run the checks of the study and return their notices, the most serious first."""
+    return notices(results, loaded(results.task_trials.study.checks))
+
+
+def notice_records(every: Iterable[TaskResults], stacklevel: int) -> list[dict[str, str]]:
+    """Return the notices of the studies' checks as plain texts, and raise a Python warning for each serious one."""
+    records = []
+    for results in every:
+        for notice in notices_of(results):
+            record = {
+                "severity": notice.severity,
+                "task": results.task_trials.task,
+                "title": notice.title,
+                "meaning": notice.meaning,
+                "where": "; ".join(notice.where),
+            }
+            records.append(record)
+            if notice.severity == "serious":
+                where = "; ".join(notice.where[:_PLACES])
+                more = len(notice.where) - _PLACES
+                text = f"{where}{f'; {more} more' if more > 0 else ''}"
+                warnings.warn(
+                    f"{record['task']}: {notice.title}: {text}. {notice.meaning}", stacklevel=stacklevel + 1
+                )
+    return records
+
+
+_PLACES = 5
+"""Maximum number of places in a Python warning."""
 
 
 def in_order_of_severity(raised: Iterable[Notice]) -> list[Notice]:
@@ -96,21 +134,26 @@ def cells_of(results: TaskResults, *names: str) -> Iterator[tuple[str, str, Mapp
                 yield model.label, label, rows_of(columns, cell.rows)
 
 
-@check(
-    "warning",
-    "Unfinished runs",
-    "Some samples failed or were not run. Unless they are missing at random, all estimates of these models are biased:"
-    " resume the run, then make the report again.",
-)
-def incomplete(results: TaskResults) -> Iterator[str]:
+def incomplete(results: TaskResults) -> Iterator[Notice]:
     """Yield runs that did not succeed or lack samples; of a resumed run, only the most complete file counts."""
+    places: dict[Severity, list[str]] = {"serious": [], "warning": []}
     for model in results.models:
         by_completeness = sorted(model.files, key=lambda file: -file.lost)
         for file in {file.run or file.path: file for file in by_completeness}.values():
             status = "" if file.status in ("", "success") else f" (status: {file.status})"
+            planned = file.lost + len(file)
+            severity: Severity = "serious" if file.lost >= LARGE_LOSS * planned else "warning"
             if file.lost or status:
                 name = file.path.rsplit("/", 1)[-1]
-                yield f"{model.label}: {file.lost} of {file.lost + len(file)} in {name}{status}"
+                places[severity].append(f"{model.label}: {file.lost} of {planned} in {name}{status}")
+    for severity, where in places.items():
+        yield from notice_if_any(
+            severity,
+            "Unfinished runs",
+            "Some samples failed or were not run. Unless they are missing at random, all estimates of these models are"
+            " biased: resume the run, then make the report again.",
+            where,
+        )
 
 
 @check(

@@ -92,7 +92,9 @@ def trials(paths: Path | Iterable[Path]) -> pd.DataFrame:
     Warns
     -----
     UserWarning
-        For each file that was skipped, whole or in part, with the reason.
+        For each file that was skipped, whole or in part, with the reason; and for each serious notice of the report's
+        checks of trials. All their notices are in ``attrs["notices"]``, a list of mappings with ``severity``, ``task``,
+        ``title``, ``meaning`` and ``where``.
 
     Examples
     --------
@@ -109,7 +111,15 @@ def trials(paths: Path | Iterable[Path]) -> pd.DataFrame:
     collection = collect(paths)
     for skipped in collection.skipped:
         warnings.warn(f"skipped {skipped.path}: {skipped.reason}", stacklevel=2)
-    return collection.frame()
+    # Checks need the estimates' module, which only this function needs.
+    from confidence_tasks.report.checks import notice_records
+    from confidence_tasks.report.results import results_without_numbers
+    from confidence_tasks.report.task_trials import group_by_task
+
+    frame = collection.frame()
+    every = results_without_numbers(group_by_task(collection.files))
+    frame.attrs["notices"] = notice_records(every, stacklevel=2)
+    return frame
 
 
 def collect(

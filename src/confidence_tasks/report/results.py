@@ -159,6 +159,17 @@ def compute_results(
     yield from results_and_lost(group_by_task, settings or Settings())[0]
 
 
+def results_without_numbers(group_by_task: Iterable[TaskTrials]) -> Iterator[TaskResults]:
+    """Return results without estimates and contrasts, for checks of the trials alone."""
+    tasks = tuple(group_by_task)
+    for task in tasks:
+        groups = {
+            model.label: [*task.study.grouping(model.columns), *pooled_groups(task.study, model.columns)]
+            for model in task.models
+        }
+        yield TaskResults(task, groups, [], [], Settings(), tasks)
+
+
 def results_and_lost(
     group_by_task: Iterable[TaskTrials],
     settings: Settings,

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from confidence_tasks.report.checks import notice_records
 from confidence_tasks.report.collection import Path, collect
 from confidence_tasks.report.compare import (
     FIRST,
@@ -27,7 +28,7 @@ from confidence_tasks.report.compare import compare as compare_models
 from confidence_tasks.report.estimates import Settings, distributions, estimates
 from confidence_tasks.report.extra_tables import trials_frame
 from confidence_tasks.report.labels import why_missing
-from confidence_tasks.report.results import compute_results, estimates_frame
+from confidence_tasks.report.results import compute_results, estimates_frame, results_without_numbers
 from confidence_tasks.report.summary_tables import Differences, Summary, grouped
 from confidence_tasks.report.task_trials import Columns, Group, TaskTrials, group_by_task, split_by_source
 from confidence_tasks.statistics import Reason
@@ -68,7 +69,7 @@ def _computable(measures: Sequence[Measure], trials: pd.DataFrame) -> list[Measu
 
 
 def _columns(trials: pd.DataFrame) -> Columns:
-    return {name: trials[name].to_numpy() for name in ("question_id", "source", "correct", "confidence")}
+    return {str(name): trials[name].to_numpy() for name in trials}
 
 
 def summary(
@@ -130,7 +131,8 @@ def summary(
 
     Notes
     -----
-    Numbers and intervals equal those of ``confidence-tasks report``. The kind of interval depends on the measure
+    On logs, a measure that the study has is the study's own. Numbers and intervals equal those of ``confidence-tasks
+    report``. The kind of interval depends on the measure
     (``docs/reliability.md``); all use the same resamples of the questions.
 
     Examples
@@ -145,24 +147,49 @@ def summary(
     AUROC     0.715  [0.665, 0.760]  500
     """
     settings = _settings(level, n_resamples, seed)
+    noticed: list[dict[str, str]] = []
+    own: dict[str, Mapping[str, Measure]] = {}
     correct, confidence, data = map(_as_pandas, (correct, confidence, data))
     if data is None and (isinstance(correct, pd.DataFrame) or (confidence is None and _is_path(correct))):
         data, correct = correct, None  # type: ignore[assignment]
     if data is None or isinstance(data, pd.DataFrame):
         trials, names = _trials(data, correct, confidence, by, questions)
     else:
-        logs = [trials_frame(task).assign(task=task.task) for task in _read_tasks(data)]
+        tasks = _read_tasks(data)
+        noticed = notice_records(results_without_numbers(tasks), stacklevel=2)
+        logs = pd.concat([trials_frame(task).assign(task=task.task) for task in tasks], ignore_index=True)
         by = ("task", "model", "condition") if by is None else by
-        trials, names = _trials(pd.concat(logs, ignore_index=True), None, None, by, None)
+        trials, names = _trials(logs, None, None, by, None)
+        trials = trials.join(logs[[name for name in logs if name not in trials]])
+        own = {task.task: task.study.measures_by_name for task in tasks}
     chosen = _standard_measures(measures)
     # As in a report, each model is resampled separately, so that its numbers do not depend on other models.
-    rows = [
-        {**dict(zip(names, labels, strict=True)), **row}
-        for _, positions in grouped(trials, [name for name in ("task", "model") if name in names])
-        for labels, row in _summarise(trials.iloc[positions].reset_index(drop=True), names, chosen, settings)
-    ]
+    rows = []
+    for _, positions in grouped(trials, [name for name in ("task", "model") if name in names]):
+        part = trials.iloc[positions].reset_index(drop=True)
+        for labels, row in _summarise(part, names, _own_measures(chosen, part, own), settings):
+            rows.append({**dict(zip(names, labels, strict=True)), **row})
     frame = pd.DataFrame(rows, columns=[*names, "measure", "value", "low", "high", "n", "reason"])
-    return Summary(frame, names, level, trials)
+    shown = [*names, "question_id", "source", "correct", "confidence"]
+    return Summary(frame, names, level, trials[list(dict.fromkeys(shown))], noticed)
+
+
+def _own_measures(
+    measures: Sequence[Measure], trials: pd.DataFrame, own: Mapping[str, Mapping[str, Measure]]
+) -> list[Measure]:
+    """Return the study's own measures in place of the standard ones of the same name.
+
+    Trials of several tasks have the measures that their studies share. ``own`` has the measures of each task.
+    """
+    if not own:
+        return list(measures)
+    tables = [own[task] for task in dict.fromkeys(trials["task"])]
+    chosen = []
+    for measure in measures:
+        found = {id(table.get(measure.name)): table.get(measure.name) for table in tables}
+        shared = found.popitem()[1] if len(found) == 1 else None
+        chosen.append(shared or measure)
+    return chosen
 
 
 def _settings(level: float, n_resamples: int, seed: int) -> Settings:
@@ -227,12 +254,18 @@ def metrics(
     DataFrame
         One row per measure and condition: ``study``, ``task``, ``model``, ``condition``, ``measure``, ``value``,
         ``low``, ``high``, ``n`` (trials) and ``reason`` (why a value or an interval is missing). With several sources,
-        values are means over the sources.
+        values are means over the sources. ``attrs["notices"]`` has the notices of the report's checks, a list of
+        mappings with ``severity``, ``task``, ``title``, ``meaning`` and ``where``.
 
     Raises
     ------
     ValueError
         If no study has a measure, or there are no trials.
+
+    Warns
+    -----
+    UserWarning
+        For each serious notice, and for each skipped file.
 
     Examples
     --------
@@ -250,11 +283,14 @@ def metrics(
     tasks = _read_tasks(paths)
     known = list(dict.fromkeys(name for task in tasks for name in task.study.measures_by_name))
     names = _measure_names(measures, known)
-    table = estimates_frame(compute_results(tasks, settings))
+    results = list(compute_results(tasks, settings))
+    table = estimates_frame(results)
     table = table[(table["source"] == "") & table["measure"].isin(names)]
-    return table.rename(columns={"group": "condition"})[
+    table = table.rename(columns={"group": "condition"})[
         ["study", "task", "model", "condition", "measure", "value", "low", "high", "n", "reason"]
     ].reset_index(drop=True)
+    table.attrs["notices"] = notice_records(results, stacklevel=2)
+    return table
 
 
 # Comparisons ---------------------------------------------------------------------------------------------------------

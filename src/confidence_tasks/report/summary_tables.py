@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,9 +99,12 @@ class Summary(Table):
         the measure needs) and ``reason`` (why a value or an interval is missing).
     trials : DataFrame
         The trials, with the columns of ``by``, ``question_id``, ``source``, ``correct`` and ``confidence``.
+    notices : list of dict
+        For logs, the notices of the report's checks: ``severity``, ``task``, ``title``, ``meaning`` and ``where``.
     """
 
     trials: pd.DataFrame
+    notices: list[dict[str, str]] = field(default_factory=list)
 
     def _cells(self, row: pd.Series[Any]) -> dict[str, str]:
         return {

@@ -37,6 +37,7 @@ from confidence_tasks.report.labels import (
     limits,
     measure_label,
     number,
+    printable,
     why_missing,
 )
 from confidence_tasks.simulation.subject import Subject, make_subject
@@ -182,6 +183,7 @@ def report(
         print_json({"report": page, **_report_record(result, outcomes, collection)})
     elif has_trials:
         print_headlines(result.results)
+        print_serious(result)
         click.echo(output)
     if not (has_trials or result.lost):
         print_message(", and no page is written", "no trials were found", "red")
@@ -296,6 +298,16 @@ def print_headlines(task_results: Iterable[TaskResults]) -> None:
                     row[f"{interval.level:.0%} interval"] = limits(interval, 3) or why_missing(interval)
                     rows.append(row)
             print_table(rows, frozenset({"value", "true"}), err=True)
+
+
+def print_serious(result: Report) -> None:
+    """Print the serious notices of a report."""
+    from confidence_tasks.report.write import merged_notices
+
+    for notice in merged_notices(result.tasks):
+        if notice.severity == "serious":
+            print_message(f" {notice.title}: {printable('; '.join(notice.where[:5]))}", "serious", "red")
+            print_message(notice.meaning)
 
 
 # Cache ----------------------------------------------------------------------------------------------------------------

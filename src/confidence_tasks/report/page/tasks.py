@@ -10,7 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from confidence_tasks.report.cache import Cache, computed
-from confidence_tasks.report.checks import Notice, notices
+from confidence_tasks.report.checks import Notice, notices_of
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, Overview
 from confidence_tasks.report.figures import Figure, LegendEntry, Line, Panel, panel, panel_svg, panels
@@ -240,7 +240,7 @@ def task_view(
             *contrast_sentences(results),
             *overconfidence_sentences(results),
         ),
-        notices=tuple(notices(results, loaded(study.checks))),
+        notices=tuple(notices_of(results)),
         measures=tuple(measures),
         figures=tuple(by_name.values()),
         all_measures=all_measures,
