@@ -404,6 +404,27 @@ def token_loglikelihoods(
     return model._loglikelihood_tokens(keyed) if keyed else []
 
 
+def see_replies(model: LM, see: Callable[[Any], object]) -> None:
+    """Call ``see(outputs)`` with the JSON of the replies of an endpoint; do nothing for another model.
+
+    Needs ``TemplateAPI.parse_generations`` and ``parse_logprobs``, called with ``outputs=``. Tested on lm-eval 0.4.12
+    and 0.4.13.
+    """
+    endpoint: Any = model
+    if not any(kind.__name__ == "TemplateAPI" for kind in type(model).__mro__):
+        return
+
+    def seeing(parse: Callable[..., Any]) -> Callable[..., Any]:
+        def parse_seen(outputs: Any, **options: Any) -> Any:
+            see(outputs)
+            return parse(outputs=outputs, **options)
+
+        return parse_seen
+
+    endpoint.parse_generations = seeing(endpoint.parse_generations)
+    endpoint.parse_logprobs = seeing(endpoint.parse_logprobs)
+
+
 def has_network(model: LM) -> bool:
     """Return whether an lm-eval model is a causal ``hf`` model, which :func:`network_logits` needs.
 

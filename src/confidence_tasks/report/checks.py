@@ -14,6 +14,7 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from confidence_tasks.harness.system_role import SYSTEM_MESSAGE
 from confidence_tasks.reading.thoughts import UNKNOWN_MARK
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.labels import limits, number, why_missing
@@ -220,6 +221,18 @@ def from_cache(results: TaskResults) -> Iterator[str]:
         for file in model.files:
             if file.from_cache:
                 yield f"{model.label}: {file.from_cache} in {file.path.rsplit('/', 1)[-1]}"
+
+
+@check(
+    "warning",
+    "No system role",
+    "The chat template of these models drops a system message. It was put before the first user turn, so these models"
+    " got the same text as others in another place.",
+)
+def moved_system_messages(results: TaskResults) -> Iterable[str]:
+    """Return the models that got the system message in a user turn."""
+    moved = f"model.{SYSTEM_MESSAGE}"
+    return [model.label for model in results.models if any(moved in file.setup for file in model.files)]
 
 
 @check(
@@ -474,6 +487,7 @@ READING: tuple[Check, ...] = (
     other_models,
     several_ways,
     from_cache,
+    moved_system_messages,
     without_results,
     same_trial_twice,
     mixed_versions,

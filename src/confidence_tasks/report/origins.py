@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from confidence_tasks.harness.system_role import SYSTEM_MESSAGE
 from confidence_tasks.report.trial_files import setup_of
 
 _PREFIXES = {"model": "model"}
@@ -21,7 +22,7 @@ class Origins:
     Attributes
     ----------
     values : dict
-        Each value of ``base_url`` and ``served``, by role and name.
+        Each value of ``base_url``, ``served`` and ``system_message``, by role and name.
     earlier : list of str
         Time of each reply that was read from the cache of an earlier run.
     """
@@ -37,7 +38,7 @@ class Origins:
                 self._add(str(role), found)
 
     def _add(self, role: str, found: Mapping[str, Any]) -> None:
-        for name in ("base_url", "served"):
+        for name in ("base_url", "served", SYSTEM_MESSAGE):
             if isinstance(value := found.get(name), str):
                 self.values[role, name].add(value)
         count, since = found.get("cached"), found.get("cached_since")

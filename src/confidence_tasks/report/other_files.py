@@ -18,7 +18,9 @@ from msgspec import MsgspecError, Struct, field
 from msgspec.json import Decoder
 
 from confidence_tasks.catalogue import studies
+from confidence_tasks.harness.address import ORIGIN
 from confidence_tasks.harness.lm_eval.groups import REVISIONS, TRIAL
+from confidence_tasks.harness.system_role import SYSTEM_MESSAGE
 from confidence_tasks.report.benchmark_samples import benchmark_samples, group_of_task
 from confidence_tasks.report.trial_files import (
     EXTRA_COLUMNS,
@@ -251,6 +253,14 @@ def _rows(path: str, keys: Sequence[str]) -> tuple[list[tuple[Any, ...]], int, d
     return rows, n_lines, generation
 
 
+def _origin(run: Mapping[str, Any], task: str) -> dict[str, str]:
+    """Return the server of a run, the model that it served, and where the system message went, as settings."""
+    origin = (run.get("configs", {}).get(task, {}).get("metadata") or {}).get(ORIGIN)
+    known = ("base_url", "served", SYSTEM_MESSAGE)
+    found = {name: origin[name] for name in known if name in origin} if isinstance(origin, dict) else {}
+    return setup_of("model", found)
+
+
 def _generation(arguments: Any) -> dict[str, Any]:
     """Return the settings of generation in the arguments of a sample's first request; empty if there are none."""
     request = arguments.get("gen_args_0") if isinstance(arguments, dict) else None
@@ -316,6 +326,7 @@ def _setup(run: Mapping[str, Any], task: str, study: Study) -> dict[str, str]:
         **setup_of("generation", _arguments(config.get("gen_kwargs"))),
         **setup_of("model", model),
         **setup_of("harness", harness),
+        **_origin(run, task),
     }
 
 

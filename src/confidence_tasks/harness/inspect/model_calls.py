@@ -40,7 +40,7 @@ from confidence_tasks.harness.compat import hf_parts, hf_prompt
 from confidence_tasks.harness.inspect.origin import address_of, is_cached_reply, note_origin
 from confidence_tasks.reading.token_probabilities import decode_tokens, scored_tokens
 from confidence_tasks.study.parameter import did_you_mean
-from confidence_tasks.study.stage import TOKENS, Token
+from confidence_tasks.study.stage import TOKENS, ModelReply, Token
 
 _LOCAL_PROVIDERS = frozenset(
     {
@@ -230,6 +230,11 @@ def reply_text(output: ModelOutput) -> str:
     True
     """
     return FILTERED if output.choices and output.stop_reason == "content_filter" else output.completion
+
+
+def model_reply(output: ModelOutput, tokens: Sequence[Token], problem: str = "") -> ModelReply:
+    """Return a reply with its tokens and its token counts."""
+    return ModelReply(reply_text(output), tuple(tokens), problem=problem, **tokens_used(output.usage))
 
 
 def reply_tokens(output: ModelOutput) -> list[Token]:

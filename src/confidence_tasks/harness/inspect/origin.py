@@ -61,6 +61,15 @@ def note_origin(state: TaskState, *, role: str | None = None, policy: CachePolic
         state.metadata = {**state.metadata, ORIGIN: {**origins, role or UNDER_TEST: found}}
 
 
+def note_fact(state: TaskState, name: str, value: str) -> None:
+    """Write a fact about the model under test into a sample's metadata."""
+    origins = dict(state.metadata.get(ORIGIN, {}))
+    state.metadata = {
+        **state.metadata,
+        ORIGIN: {**origins, UNDER_TEST: {**origins.get(UNDER_TEST, {}), name: value}},
+    }
+
+
 def _served(model: Model, call: ModelEvent) -> dict[str, Any]:
     name = call.output.model
     return {} if f"/{name}/" in f"/{model}/" else {"served": name}

@@ -30,6 +30,7 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.harness.compat import built_in_provider, hf_prompt
+from confidence_tasks.harness.inspect.local_prompts import LocalPrompts
 from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.model_calls import (
     ProbabilityGate,
@@ -38,12 +39,11 @@ from confidence_tasks.harness.inspect.model_calls import (
     effort_settings,
     has_probabilities,
     is_local,
+    model_reply,
     rejects_logprobs,
-    reply_text,
     reply_tokens,
     require_roles,
     text_logprobs,
-    tokens_used,
 )
 from confidence_tasks.harness.inspect.viewer import (
     dataset,
@@ -73,7 +73,7 @@ from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.simulation.reply import StageCall, stage_call
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.parameter import EFFORTS, METRICS, Parameter, parse_list
-from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token, tokens_spent
+from confidence_tasks.study.stage import ModelReply, Replies, Stage, tokens_spent
 from confidence_tasks.study.trial import EFFORT, Question, at_efforts, question_from_metadata
 
 REPLIES = "replies"
@@ -231,6 +231,7 @@ class _Asker:
     generate: Generate
     question: Question
     calls: _QuestionCalls
+    prompts: LocalPrompts
 
     @property
     def condition(self) -> str:
@@ -275,6 +276,9 @@ class _Asker:
         self, stage: Stage, call: StageCall, messages: list[ChatMessage], number: int
     ) -> ModelOutput:
         model = get_model(role=stage.role, required=True) if stage.role else get_model()
+        if is_local(model):
+            key = (stage.name, self.question.id, self.state.metadata.get(EFFORT))
+            messages = self.prompts.reaching(model, messages, key, self.state)
 
         async def call_model() -> ModelOutput:
             token = stage_call.set(call)
@@ -425,14 +429,10 @@ def refuse_effort(model: Model, effort: str | None) -> None:
         )
 
 
-def _model_reply(output: ModelOutput, tokens: Sequence[Token], problem: str = "") -> ModelReply:
-    return ModelReply(reply_text(output), tuple(tokens), problem=problem, **tokens_used(output.usage))
-
-
 def _stage_reply(stage: Stage, output: ModelOutput) -> ModelReply:
     tokens = reply_tokens(output) if stage.logprobs else []
     missing = stage.logprobs and not tokens
-    return _model_reply(output, tokens, "the provider returned no log-probabilities" if missing else "")
+    return model_reply(output, tokens, "the provider returned no log-probabilities" if missing else "")
 
 
 @solver
@@ -452,7 +452,7 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
         if stage.logprobs
     }
     rejecting: set[ModelAPI] = set()
-    shared = _SharedCalls(n_conditions)
+    shared, prompts = _SharedCalls(n_conditions), LocalPrompts()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         question = question_from_metadata(state.metadata)
@@ -460,7 +460,9 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
         refuse_forced_reply(get_model(), stages)
         refuse_effort(get_model(), effort)
         with shared.for_question((get_model().api, question.id, state.epoch, effort)) as calls:
-            asker = _Asker(loaded, stages, gates, rejecting, parameters, state, generate, question, calls)
+            asker = _Asker(
+                loaded, stages, gates, rejecting, parameters, state, generate, question, calls, prompts
+            )
             replies = await asker.ask_all()
         counts = {kind: count for kind, count in tokens_spent(replies).items() if not math.isnan(count)}
         state.metadata = {**state.metadata, **counts}
@@ -491,7 +493,7 @@ def replies_of(state: TaskState, study: Study) -> Replies:
                 f"sample {state.sample_id} has no replies, because Inspect recovered it from a killed run: its trial "
                 "is valid, but cannot be read again"
             )
-        return {first.name: [_model_reply(state.output, reply_tokens(state.output))]}
+        return {first.name: [model_reply(state.output, reply_tokens(state.output))]}
     return replies_from_json(stored)
 
 

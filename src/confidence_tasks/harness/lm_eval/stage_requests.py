@@ -32,6 +32,7 @@ from confidence_tasks.harness.compat import (
     network_logits,
     token_loglikelihoods,
 )
+from confidence_tasks.harness.lm_eval.chat import Turns, render
 from confidence_tasks.harness.staged import (
     STUDY,
     as_continuation,
@@ -273,9 +274,6 @@ def candidate_probabilities(
 REQUEST_TYPE = "run_stages"
 SAMPLES = "generate_samples"
 
-Turns = list[dict[str, str]]
-"""A conversation in the format of chat templates."""
-
 
 @dataclass
 class StagesRequest(Instance):
@@ -296,7 +294,8 @@ class _Conversation:
     text: str
 
     def context(self, model: LM) -> str:
-        return model.apply_chat_template(self.turns) if self.turns else self.text
+        rendered: str = render(self.turns, model)[0] if self.turns else self.text
+        return rendered
 
     def append(self, content: str, role: str = "user") -> _Conversation:
         if self.turns:

@@ -11,15 +11,17 @@ from typing import Any, NamedTuple
 
 from datasets.arrow_dataset import Dataset
 from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM
 from lm_eval.api.task import ConfigurableTask
 
+from confidence_tasks.harness.address import ORIGIN
 from confidence_tasks.harness.compat import choose_group_members, model_arguments, set_metrics
+from confidence_tasks.harness.lm_eval.chat import Turns, render, run_of
 from confidence_tasks.harness.lm_eval.groups import REVISIONS, TaskGroup, aggregations, sample_metrics
 from confidence_tasks.harness.lm_eval.stage_requests import (
     REQUEST_TYPE,
     SAMPLES,
     StagesRequest,
-    Turns,
     sampling_settings,
 )
 from confidence_tasks.harness.staged import (
@@ -153,6 +155,7 @@ class StudyOfStages(ConfigurableTask):
         parameters = {name: value for name, value in given.items() if value is not None}
         check_metadata(self.study, parameters)
         self.asked = {**stub, **dict.fromkeys(_NAMES), "metadata": {**parameters, **dict.fromkeys(_HARNESS)}}
+        self._model: LM | None = None
         super().__init__(config=deepcopy({**_DEFAULTS, **self.defaults(), **stub, "metadata": parameters}))
         which = parameters.get(METRICS.name, METRICS.default)
         METRICS.check(which)
@@ -294,8 +297,12 @@ class StudyOfStages(ConfigurableTask):
         self._turns: Turns = []
 
         def store_turns(turns: Turns, **options: Any) -> Any:
-            self._turns = list(turns)
-            return chat_template(turns, **options)
+            model: LM = chat_template.__self__  # lm-eval passes the method of the model
+            rendered, self._turns = render(list(turns), model, **options)
+            if isinstance(rendered, str):
+                key = (self.study.address, str(doc["question_id"]), doc.get("repeat", 1))
+                run_of(model).prompts.add(key, rendered, list(turns), str(self.config.task))
+            return rendered
 
         if doc["system"] and not apply_chat_template:
             doc = {**doc, "system": f"{doc['system']}\n\n"}
@@ -312,6 +319,26 @@ class StudyOfStages(ConfigurableTask):
                 "out --apply_chat_template; the prompt is then plain text"
             ) from error
         return context
+
+    def build_all_requests(
+        self, *, cache_requests: bool = False, rewrite_requests_cache: bool = False, **options: Any
+    ) -> None:
+        """Build the requests, never from lm-eval's cache of requests: it does not know the metadata of the task."""
+        if cache_requests:
+            warn_once(
+                "--cache_requests is ignored for the tasks of confidence_tasks: requests made with other metadata "
+                "would be asked, and scored against the questions of this run"
+            )
+        self._model = getattr(options.get("chat_template"), "__self__", None)
+        super().build_all_requests(**options)
+
+    def dump_config(self) -> dict[str, Any]:
+        """Return the configuration for the results, with the server that answered."""
+        if self._model is not None:
+            origin = run_of(self._model).origin(str(getattr(self._model, "base_url", None) or ""))
+            self.config.metadata = {**(self.config.metadata or {}), **({ORIGIN: origin} if origin else {})}
+        config: dict[str, Any] = super().dump_config()
+        return config
 
     def construct_requests(self, doc: dict[str, Any], ctx: str | list[str], **kwargs: Any) -> list[Instance]:
         """Request the only reply, or all stages at once."""

@@ -1,0 +1,47 @@
+"""Prompts that Inspect's ``hf`` provider renders on the user's machine, so that they can be checked before a call."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from inspect_ai.model import ChatMessage, ChatMessageSystem, Model
+from inspect_ai.solver import TaskState
+
+from confidence_tasks.harness.compat import hf_prompt
+from confidence_tasks.harness.inspect.origin import note_fact
+from confidence_tasks.harness.system_role import MOVED, SYSTEM_MESSAGE, RenderedPrompts, has_text
+
+
+@dataclass(frozen=True, slots=True)
+class LocalPrompts:
+    """Makes sure that every system message and every condition reaches the model."""
+
+    _rendered: RenderedPrompts = field(default_factory=RenderedPrompts)
+
+    def reaching(
+        self, model: Model, messages: list[ChatMessage], key: Hashable, state: TaskState
+    ) -> list[ChatMessage]:
+        """Return the messages of a call; a system message that the template drops stands before the first user turn.
+
+        Raises ValueError if the template makes the prompts of two conditions equal. ``key`` is what these have in
+        common, such as the stage and the question.
+        """
+        reaching = messages
+        if isinstance(messages[0], ChatMessageSystem) and not _keeps_system(model, messages):
+            first = messages[1]
+            text = f"{messages[0].text}\n\n{first.text}"
+            reaching = [first.model_copy(update={"content": text}), *messages[2:]]
+            note_fact(state, SYSTEM_MESSAGE, MOVED)
+        asked = [(message.role, message.text) for message in messages]
+        self._rendered.add(key, hf_prompt(model, reaching), asked, str(state.metadata["condition"]))
+        return reaching
+
+
+def _keeps_system(model: Model, messages: list[ChatMessage]) -> bool:
+    """Return whether the model's template keeps the system message; it may also refuse it with any error."""
+    try:
+        return has_text(hf_prompt(model, messages), messages[0].text)
+    except Exception:
+        hf_prompt(model, messages[1:])  # raises if the system message is not the reason
+        return False
