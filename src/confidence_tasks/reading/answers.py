@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from confidence_tasks.reading.abstention import is_refusal
 from confidence_tasks.reading.cleaning import (
     LITERAL_CLEANING,
     VALUE_CLEANING,
@@ -23,8 +24,9 @@ from confidence_tasks.reading.cleaning import (
     strip_wrapping,
     unwrap,
 )
+from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.numbers import canonical, read_number
-from confidence_tasks.study.trial import LETTERS, Kind
+from confidence_tasks.study.trial import LETTERS, Kind, Question
 
 SPAN = 1_000
 """Maximum number of characters that are read of a value."""
@@ -49,50 +51,6 @@ class Answer:
     def found(self) -> bool:
         """Whether there is an answer."""
         return self.text != ""
-
-
-# Declining to answer ----------------------------------------------------------------------------------------------
-
-REFUSAL_SPAN = 500
-"""Number of characters at the start of a text that are searched for a refusal."""
-
-_DO = (
-    r"(?:answer|assist|help|provide|comply|determine|solve|give|discuss|choose|fulfil|fulfill|respond|say|tell|"
-    r"identify|select|verify|continue|engage|make|find|offer|share|create|access|see|view)"
-)
-
-
-REFUSALS: Mapping[str, re.Pattern[str]] = {
-    name: re.compile(pattern, re.IGNORECASE)
-    for name, pattern in {
-        "apology": r"\bsorry,? (?:but )?i (?:can't|cannot|can not|won't|am unable|am not able|do not|don't)\b",
-        "cannot": rf"\bi (?:can't|cannot|can not|could not|couldn't|am not able to|am unable to) {_DO}\b",
-        "unable": rf"\b(?:unable|impossible|not able|not possible) to {_DO}\b",
-        "will_not": (
-            r"\bi(?: (?:will not|won't|(?:prefer|choose|decide) not to|refuse to)|(?: woul|')d rather not)"
-            rf" {_DO}\b"
-        ),
-        "decline": r"\bi (?:must |have to |respectfully |will )?decline\b|\bdecline to (?:answer|respond)\b",
-        "as_an_ai": r"\bas an? (?:ai|artificial intelligence|language model|large language model)\b",
-        "does_not_know": r"\bi (?:do not|don't|really don't|honestly don't) know\b|\b(?:i have )?no idea\b",
-        "undetermined": r"\b(?:cannot|can't|can not|could not) be (?:determined|answered|known|solved|inferred)\b",
-        "not_enough": r"\b(?:not enough|insufficient|lack of|no) (?:information|context|data)\b",
-        "unknown": r"\A\W{0,4}(?:unknown|undetermined|not known|unsure|idk|n/?a|none given)\b",
-    }.items()
-}
-"""Phrases that decline to answer."""
-
-
-def is_refusal(text: str) -> bool:
-    """Return True if a text declines to answer. Call it only if no answer was found: some replies apologise first.
-
-    Examples
-    --------
-    >>> is_refusal("I’m sorry, but I can’t assist with that."), is_refusal("London")
-    (True, False)
-    """
-    start = fold(text[:REFUSAL_SPAN])
-    return any(pattern.search(start) for pattern in REFUSALS.values())
 
 
 # Words before an answer ---------------------------------------------------------------------------------------
@@ -275,6 +233,17 @@ def _opens_with_option(value: str, options: Options) -> Claims:
     )
 
 
+OPTION_MARK = re.compile(
+    r"(?:\A|[.;\n]\s{0,4})(?:[Oo]ption\s)?\(?([A-Z])(?:\)?\s?:|\)|\s[-=]|\.(?=\s))(?=\s)"
+)
+
+
+def option_list(value: str, options: Options) -> Claims:
+    """Read the letters of an analysis of the options one by one, such as ``A: no. B: yes``; none of them is claimed."""
+    letters = _valid(OPTION_MARK.findall(value), options)
+    return letters if len(letters) > 1 else ()
+
+
 def _letter_first(value: str, options: Options) -> Claims:
     """Read a letter at the beginning; if the text of another option follows, both options are claimed."""
     match = _LETTER_FIRST.fullmatch(value)
@@ -349,6 +318,7 @@ WHOLE_CHOICES: ClaimRules = {
 
 LENIENT_CHOICES: ClaimRules = {
     "several_letters": _several_letters,
+    "option_list": option_list,
     "letter_first": _letter_first,
     "marked_letter": _unless_negated(_MARKED_LETTER),
     "bare_letter": _unless_negated(_BARE_LETTER),
@@ -430,7 +400,8 @@ def _short_text(value: str, options: Options) -> Claims:
     """Read a text whose mark-up was removed."""
     text = " ".join(value.split())
     text = text.removesuffix(".") if "." not in text.rpartition(" ")[2][:-1] else text
-    return (text,) if any(map(str.isalnum, text)) and not is_refusal(text) else ()
+    is_key = bool(options) and grade(text, kind="text", gold=options[0], aliases=options[1:]) == 1.0
+    return (text,) if any(map(str.isalnum, text)) and (is_key or not is_refusal(text)) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -532,11 +503,19 @@ def stated_sentence(value: str, end: re.Pattern[str], kind: Kind, choices: Seque
     return value if plain or _TAKES_BACK.search(value) else end.split(value, maxsplit=1)[0]
 
 
+def known_answers(question: Question) -> tuple[str, ...]:
+    """Return the ``choices`` of :func:`read_answer`: the options, or for a short text the key and its aliases."""
+    if question.kind == "text" and question.gold is not None:
+        return question.gold, *question.aliases
+    return question.choices
+
+
 def read_answer(value: str, kind: Kind, choices: Sequence[str] = ()) -> Answer:
     r"""Read the answer that a short text states, such as the text after ``Answer:``.
 
-    The first `SPAN` characters of ``value`` are read; ``choices`` are the options in the order shown. The text of the
-    answer is empty if the value claims no answer or more than one; its rules then name the reason.
+    The first `SPAN` characters of ``value`` are read; ``choices`` are the options in the order shown. For a ``text``
+    they are the right answers, which are never taken for a refusal (see `known_answers`). The text of the answer is
+    empty if the value claims no answer or more than one; its rules then name the reason.
 
     Examples
     --------

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from confidence_tasks.reading.answers import Answer, is_refusal
+from confidence_tasks.reading.abstention import is_refusal
+from confidence_tasks.reading.answers import Answer
 from confidence_tasks.reading.cleaning import CLEANING, Rules, fold, truncate_reply
 from confidence_tasks.reading.numbers import SPAN, find_numbers
 from confidence_tasks.study.trial import Reading, Status
@@ -250,6 +251,23 @@ def read_probability(text: str) -> tuple[float, tuple[str, ...]]:
     value = number.value / 100 if number.percent else number.value
     rules = (("percent", number.percent), ("remark", plain != number.text))
     return float(value), (*(name for name, applies in rules if applies), *number.forms)
+
+
+_REVISES = re.compile(
+    r"\b(?:revis|chang|lower|rais|adjust|updat|reduc|increas|decreas|correct)\w{0,4}\s(?:[a-z]{1,12}\s){0,3}confidence\b",
+    re.IGNORECASE,
+)
+
+
+def revises_confidence(text: str) -> bool:
+    """Return True if the text after a confidence replaces it in a sentence.
+
+    Examples
+    --------
+    >>> revises_confidence("Let me revise my confidence to 65."), revises_confidence("My confidence is high.")
+    (True, False)
+    """
+    return _REVISES.search(text) is not None
 
 
 def is_probability(value: float) -> bool:

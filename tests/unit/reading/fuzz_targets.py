@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 
 from tests.trials import fermieval_trial, lifeeval_trial, question_set_trial, sample_trial, scale_trial
 
-from confidence_tasks.reading.answers import is_refusal, read_answer
+from confidence_tasks.reading.abstention import is_refusal
+from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.cleaning import clean, clean_value
 from confidence_tasks.reading.explanation import escape_markdown, explanation
 from confidence_tasks.reading.fields import read_json_fields, read_probability

@@ -27,6 +27,7 @@ PLAIN = {
 }  # fmt: skip
 LENIENT = {
     "lower_case_letter": "b", "option_text": "it is london", "several_letters": "A or B",
+    "option_list": "A: no. B: yes.",
     "letter_first": "B, the largest", "marked_letter": "London (B)", "bare_letter": "surely B here",
     "text_within": "London, England", "alternatives": "6 or 7", "stated_number": "18 eggs",
     "leading_word": "No, it is not.", "polar_sentence": "that is not true", "bare_text": '"Marie Curie"',

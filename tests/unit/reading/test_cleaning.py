@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from confidence_tasks.reading.answers import REFUSALS, is_refusal
+from confidence_tasks.reading.abstention import REFUSALS, is_refusal
 from confidence_tasks.reading.cleaning import (
     CLEANING,
     HEAD,
@@ -229,6 +229,10 @@ DECLINING = {
     "decline": "I must decline to answer.",
     "as_an_ai": "As an AI language model, I do not have opinions.",
     "does_not_know": "I don't know.",
+    "does_not_have": "I don't have information about that.",
+    "abstains": "[ABSTAIN]",
+    "passes": "I'll pass.",
+    "no_right_answer": "The question has no correct answer.",
     "undetermined": "This cannot be determined.",
     "not_enough": "Not enough information to choose.",
     "unknown": "Unknown",

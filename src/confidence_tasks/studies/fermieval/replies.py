@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from confidence_tasks.reading.answers import is_refusal
+from confidence_tasks.reading.abstention import is_refusal
 from confidence_tasks.reading.cleaning import fold, last_box, read_first_turn, truncate_reply
 from confidence_tasks.reading.fields import read_json_fields
 from confidence_tasks.reading.thoughts import strip_thoughts
@@ -295,11 +295,11 @@ def read_exponent(text: str) -> tuple[float, str]:
     return math.nan, ""
 
 
-def read_fermi_interval(text: str) -> IntervalReading:
+def read_fermi_interval(text: str, largest: float = LARGEST_EXPONENT) -> IntervalReading:
     r"""Read the interval of a reply: the last JSON object with L and U. Never raises, and takes linear time.
 
-    Reasoning before the object is part of the format. If the model continues with a question that it made up, the first
-    turn that states an end is read.
+    An end beyond ``largest`` is out of range. Reasoning before the object is part of the format. If
+    the model continues with a question that it made up, the first turn that states an end is read.
 
     Examples
     --------
@@ -317,7 +317,9 @@ def read_fermi_interval(text: str) -> IntervalReading:
     text = _BRACED_POWER.sub(r"10^\1", truncate_reply(text))
     reply = strip_thoughts(text)
     thought = ("thought",) if reply != text else ()
-    reading, cut = read_first_turn(reply, _read_turn, lambda reading: reading.stated)
+    reading, cut = read_first_turn(
+        reply, lambda turn: _read_turn(turn, largest), lambda reading: reading.stated
+    )
     if not reading.stated:
         return IntervalReading(_unread_status(text), "", thought)
     rules = (*thought, *(("next_turn",) if cut else ()), *reading.rules)
@@ -325,7 +327,7 @@ def read_fermi_interval(text: str) -> IntervalReading:
     return replace(reading, status=status, rules=rules)
 
 
-def _read_turn(text: str) -> IntervalReading:
+def _read_turn(text: str, largest: float) -> IntervalReading:
     reading = read_json_fields(text, KEYS, last=True)
     fields, rules = reading.fields, reading.rules
     if text.rstrip().endswith("}"):  # text before the object is part of the format
@@ -339,12 +341,23 @@ def _read_turn(text: str) -> IntervalReading:
     n_missing = math.isnan(lower) + math.isnan(upper)
     if n_missing:
         return IntervalReading("missing_answer" if n_missing == 1 else _unread_status(text), stated, rules)
-    return _checked_reading(lower, upper, stated, rules)
+    return _checked_reading((lower, upper), stated, rules, largest)
 
 
-def _checked_reading(lower: float, upper: float, stated: str, rules: tuple[str, ...]) -> IntervalReading:
+def largest_end(truth: float) -> float:
+    """Return the largest absolute value of an end: `PAPER_MAX_EXPONENT`, unless the truth lies beyond it.
+
+    A larger end is nearly always the quantity itself, and a single one would dominate the mean width.
+    """
+    return LARGEST_EXPONENT if abs(truth) > PAPER_MAX_EXPONENT else PAPER_MAX_EXPONENT
+
+
+def _checked_reading(
+    ends: tuple[float, float], stated: str, rules: tuple[str, ...], largest: float
+) -> IntervalReading:
     """Return the reading of two ends, in ascending order; without them if one is out of range."""
-    if max(abs(lower), abs(upper)) > LARGEST_EXPONENT:
+    lower, upper = ends
+    if max(abs(lower), abs(upper)) > largest:
         return IntervalReading("out_of_range", stated, rules)
     if lower > upper:
         lower, upper, rules = upper, lower, (*rules, "swapped")
@@ -388,7 +401,7 @@ def read_fermi_exponent(text: str) -> IntervalReading:
     if math.isnan(value):
         return IntervalReading(_unread_status(reply))
     rules = tuple(name for name in ("wording" if number != last else "", rule) if name)
-    return _checked_reading(value, value, _shortened(number), rules)
+    return _checked_reading((value, value), _shortened(number), rules, PAPER_MAX_EXPONENT)
 
 
 def _extract_number(line: str) -> str:

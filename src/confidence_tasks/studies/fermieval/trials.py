@@ -21,6 +21,7 @@ from confidence_tasks.studies.fermieval.replies import (
     LARGEST_EXPONENT,
     TEST,
     condition_of,
+    largest_end,
     level_of,
     read_fermi_interval,
 )
@@ -107,8 +108,9 @@ def read_interval(question: Question, condition: str, replies: Replies) -> Inter
     """
     level, split = level_of(condition), question.metadata["split"]
     max_exponent = question.metadata.get("max_exponent")
-    reading = read_fermi_interval(replies["interval"][0].text)
-    lower, upper, truth = reading.lower, reading.upper, float(question.gold or math.nan)
+    truth = float(question.gold or math.nan)
+    reading = read_fermi_interval(replies["interval"][0].text, largest_end(truth))
+    lower, upper = reading.lower, reading.upper
     scored = not (math.isnan(lower) or math.isnan(truth))
     beyond = max_exponent is not None and any(abs(end) > max_exponent for end in (truth, lower, upper))
     if beyond or (max_exponent is not None and reading.status == "out_of_range"):

@@ -6,6 +6,7 @@ arXiv:2605.23909, sections 4.5 and 6.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -54,12 +55,18 @@ if TYPE_CHECKING:
     from confidence_tasks.statistics.life_table import Window
 
 
+_YEARS_LEFT = re.compile(
+    r"\b(?:more|additional|further|another|remaining|left)\b|\byears?\s(?:from\snow|later)\b", re.IGNORECASE
+)
+"""Words of a number of years that a person still has, which is no age."""
+
+
 def read_age(text: str) -> Answer:
     """Read an age in whole years from a short text; empty unless the text states exactly one number.
 
     Examples
     --------
-    >>> for text in ("81", "81.0", "eighty", "about 80", "78.5 years", "80-85", "unknown"):
+    >>> for text in ("81", "81.0", "eighty", "about 80", "78.5 years", "80-85", "19 more years"):
     ...     print(text, read_age(text))
     81 Answer(text='81', rules=())
     81.0 Answer(text='81', rules=())
@@ -67,7 +74,7 @@ def read_age(text: str) -> Answer:
     about 80 Answer(text='80', rules=('remark',))
     78.5 years Answer(text='78', rules=('remark', 'rounded'))
     80-85 Answer(text='', rules=('several_numbers',))
-    unknown Answer(text='', rules=())
+    19 more years Answer(text='', rules=('years_left',))
     """
     number = read_number(text)
     if number is None:
@@ -76,6 +83,8 @@ def read_age(text: str) -> Answer:
         return Answer("", ("several_numbers",))
     if number.percent:
         return Answer("", ("percent",))
+    if _YEARS_LEFT.search(text):
+        return Answer("", ("years_left",))
     rules = number.forms or (() if text.strip() == number.text else ("remark",))
     years = round(number.value)
     return Answer(str(years), rules if years == number.value else (*rules, "rounded"))

@@ -21,8 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confidence_tasks.reading.answers import ANSWER_FORMS, is_refusal, read_answer
+from confidence_tasks.reading.abstention import is_refusal
+from confidence_tasks.reading.answers import ANSWER_FORMS, known_answers, read_answer
 from confidence_tasks.reading.cleaning import trim_span, truncate_reply
+from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.simulation.reply import Reply, StageRequest, answer, call_temperature, subject_seed
 from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
@@ -203,7 +205,7 @@ def _key(question: Question) -> str:
 
 
 def _answer_span(question: Question, reply: str) -> tuple[int, int]:
-    answer = read_short_answer(reply, question.kind)
+    answer = read_short_answer(reply, question.kind, known_answers(question))
     return answer.begin, answer.end
 
 
@@ -262,10 +264,11 @@ class ShortAnswer:
     status: Status
 
 
-def read_short_answer(reply: str, kind: Kind = "text") -> ShortAnswer:
+def read_short_answer(reply: str, kind: Kind = "text", keys: Sequence[str] = ()) -> ShortAnswer:
     """Read the answer on the first line of a reply; it never raises.
 
-    The first `SPAN` characters after the reasoning are read. ``kind`` is ``text`` or ``number``.
+    The first `SPAN` characters after the reasoning are read. ``kind`` is ``text`` or ``number``. A line that is one
+    of the ``keys`` is no refusal.
 
     Examples
     --------
@@ -280,7 +283,9 @@ def read_short_answer(reply: str, kind: Kind = "text") -> ShortAnswer:
     begin, end = _first_line(reply, start, start + SPAN)
     if begin == end:
         return ShortAnswer("", 0, 0, "missing_answer")
-    if is_refusal(reply[begin:end]):
+    line = reply[begin:end]
+    is_key = bool(keys) and grade(line, kind="text", gold=keys[0], aliases=keys[1:]) == 1.0
+    if is_refusal(line) and not is_key:
         return ShortAnswer("", 0, 0, "refused")
     whole_line = _trim(reply, begin, end, " \t\r")
     for lead in (LABEL, ANSWER_FORMS["text"].lead_in):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from confidence_tasks.reading.answers import known_answers
 from confidence_tasks.reading.explanation import answer_and_key, escape_markdown
 from confidence_tasks.reading.grading import match_answer
 from confidence_tasks.reading.token_probabilities import answer_tokens, missing_reason
@@ -128,7 +129,7 @@ def read_reply(question: Question, condition: str, replies: Replies) -> LogprobT
     ('T=0.7', 1.0, 'fuzzy', 0.7788, 'Arts & Literature')
     """
     (reply,) = replies[ANSWER]
-    answer = read_short_answer(reply.text, question.kind)
+    answer = read_short_answer(reply.text, question.kind, known_answers(question))
     evidence = answer_tokens(reply.tokens, reply.text, answer.begin, answer.end)
     gold_mean_logprob = math.nan
     for scored in replies.get(GOLD, ()):

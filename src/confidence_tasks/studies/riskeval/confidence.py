@@ -22,6 +22,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from confidence_tasks.reading.answers import read_answer
+from confidence_tasks.reading.fields import revises_confidence
 from confidence_tasks.reading.numbers import find_numbers
 from confidence_tasks.study.trial import Kind
 
@@ -141,6 +142,8 @@ def find_confidences(
         agree = all(abs(each.value - numbers[0].value) <= ROUNDING for each in numbers[1:])
         if not agree and not numbers[-1].revised:
             return StatedConfidence(rules=("two_confidences",)), spans
+        if valid and revises_confidence(text[(numbers or valid)[-1].end :]):
+            return StatedConfidence(rules=("revised",)), spans
         if valid:
             return (numbers or valid)[-1], spans
     return UNSTATED, spans
@@ -278,7 +281,8 @@ _MAX_LINES = 20
 
 def _find_after_answer(text: str, kind: Kind, choices: tuple[str, ...]) -> Iterator[StatedConfidence]:
     """Find ``B, 90%``, ``B (90%)``, or a number alone on the line after an answer; at most one in a reply."""
-    lines = [line.span() for line in re.finditer(r"[^\n]*\S[^\n]*", text)]
+    # A pattern for lines that are not blank would take quadratic time.
+    lines = [line.span() for line in re.finditer(r"[^\n]+", text) if not line[0].isspace()]
     last_two = [(lines[-2][0], lines[-1][1])] if len(lines) > 1 else []
     statements = {}
     for line_start, line_end in (*lines[:_MAX_LINES], *lines[-_MAX_LINES:], *last_two):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confidence_tasks import statistics
+from confidence_tasks.reading.answers import known_answers
 from confidence_tasks.reading.explanation import answer_and_key, escape_markdown, format_number
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.statistics import calibration, decision, selective
@@ -141,7 +142,9 @@ def riskeval_trial(
     >>> trial["decision"], trial["correct"], trial["utility"], round(trial["regret"], 12)
     ('answer', 0.0, -4.0, 1.0)
     """
-    reading = read_risk_reply(reply, question.kind, question.choices) if isinstance(reply, str) else reply
+    reading = (
+        read_risk_reply(reply, question.kind, known_answers(question)) if isinstance(reply, str) else reply
+    )
     if correct is None:
         correct = grade(reading.answer, kind=question.kind, gold=question.gold, aliases=question.aliases)
     answered = {"answer": 1.0, "abstain": 0.0}.get(reading.decision, math.nan)

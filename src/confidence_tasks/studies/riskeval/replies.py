@@ -19,7 +19,16 @@ from decimal import Decimal
 from hashlib import blake2b
 from typing import Any, Literal
 
-from confidence_tasks.reading.answers import Answer, is_refusal, read_answer, stated_sentence, takes_back
+from confidence_tasks.reading.abstention import is_refusal
+from confidence_tasks.reading.answers import (
+    OPTION_MARK,
+    Answer,
+    known_answers,
+    option_list,
+    read_answer,
+    stated_sentence,
+    takes_back,
+)
 from confidence_tasks.reading.cleaning import (
     apply_rules,
     clean,
@@ -283,7 +292,7 @@ def read_risk_reply(reply: str, kind: Kind, choices: Sequence[str] = ()) -> Risk
 
 def _read_turn(text: str, kind: Kind, choices: Sequence[str]) -> RiskReading:
     """Read one turn of a reply."""
-    confidence, spans = find_confidences(text, kind, choices)
+    confidence, spans = find_confidences(text, kind, choices if kind == "choice" else ())
     rest = _cut(text, spans)  # no answer is read from a statement of confidence
     abstains, abstention_rules = _read_abstention(rest)
     unlabelled = _line_before_confidence(text, spans) or rest
@@ -353,8 +362,9 @@ _CONDITION = re.compile(
     r"\b(?:if|unless|were|otherwise|had\s(?:the|it|I|my))\b|\babstain\s(?:below|above|under|when|at\san?|at\spenalt\w{1,4})\b",
     re.IGNORECASE,
 )
+_GOOD = "best|better|safer|safest|wise|wiser|prudent|optimal|rational|sensible"
 _ADVISES = re.compile(
-    r"\b(?:best|better|safer|safest|wise|wiser|prudent|optimal|rational|sensible)\b[^.]{0,60}\babstain",
+    rf"\b(?:{_GOOD})\b[^.]{{0,60}}\babstain|\babstain(?:ing)?\b[^.]{{0,40}}\b(?:{_GOOD})\b",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(r"\b(?:not|no|never|without|than)\b|n't\b", re.IGNORECASE)
@@ -506,12 +516,19 @@ def _stripped_lines(text: str, kind: Kind) -> list[str]:
     return [line for line in (_strip(line, kind) for line in text.splitlines()) if line]
 
 
+def _without_option_list(lines: list[str], choices: tuple[str, ...]) -> list[str]:
+    """Return the lines without an analysis of the options one by one."""
+    if not option_list("\n".join(lines), choices):
+        return lines
+    return [line for line in lines if not OPTION_MARK.match(line)]
+
+
 def _unlabelled_answer(text: str, kind: Kind, choices: tuple[str, ...]) -> Answer:
     """Read an answer without a label from the first or the last line; a text only from a reply of one line.
 
     A number is first looked for at the end, after its derivation; other answers at the beginning, before reasons.
     """
-    lines = _stripped_lines(text, kind)
+    lines = _without_option_list(_stripped_lines(text, kind), choices if kind == "choice" else ())
     if kind == "text":
         lines = lines if len(lines) == 1 and len(lines[0]) <= _WHOLE_REPLY else []
     ends = (*lines[-1:], *lines[:1]) if kind == "number" else (*lines[:1], *lines[-1:])
@@ -561,7 +578,7 @@ def read_parser_reply(reply: str, question: Question) -> RiskReading | Fault:
     stated = parsed.fields.get("confidence", "")
     confidence = read_confidence(stated) if stated else UNSTATED
     abstains = _ABSTAIN.fullmatch(final) is not None
-    answer = read_answer("" if abstains else final, question.kind, question.choices)
+    answer = read_answer("" if abstains else final, question.kind, known_answers(question))
     if question.kind == "choice" and not abstains:
         answer = off_list(final, answer)
     return _make_reading(answer, confidence, final, abstains=abstains)

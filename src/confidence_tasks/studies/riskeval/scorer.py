@@ -10,6 +10,7 @@ from inspect_ai.solver import TaskState
 from confidence_tasks.harness.inspect.model_calls import FILTERED, ask_role, can_ask, reply_text
 from confidence_tasks.harness.inspect.viewer import trial_score
 from confidence_tasks.harness.staged import record_marks
+from confidence_tasks.reading.answers import known_answers
 from confidence_tasks.reading.explanation import escape_markdown, explanation
 from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.studies.riskeval.measures import needs_judge, option_text, riskeval_trial
@@ -64,7 +65,7 @@ async def _read(question: Question, state: TaskState, parser: str, cache: bool |
 
 
 def _read_by_rules(question: Question, state: TaskState) -> RiskReading:
-    return read_risk_reply(reply_text(state.output), question.kind, question.choices)
+    return read_risk_reply(reply_text(state.output), question.kind, known_answers(question))
 
 
 async def _judge(

@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from confidence_tasks.reading.answers import Answer, is_refusal, read_answer, stated_sentence, takes_back
+from confidence_tasks.reading.abstention import is_refusal
+from confidence_tasks.reading.answers import Answer, known_answers, read_answer, stated_sentence, takes_back
 from confidence_tasks.reading.cleaning import (
     apply_rules,
     clean,
@@ -29,7 +30,14 @@ from confidence_tasks.reading.cleaning import (
     truncate_reply,
 )
 from confidence_tasks.reading.explanation import answer_and_key, format_number
-from confidence_tasks.reading.fields import ANSWER_NAME, CONFIDENCE_NAME, LAYOUTS, LINE_START, status_of
+from confidence_tasks.reading.fields import (
+    ANSWER_NAME,
+    CONFIDENCE_NAME,
+    LAYOUTS,
+    LINE_START,
+    revises_confidence,
+    status_of,
+)
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.simulation.reply import answer, reply_probabilities
 from confidence_tasks.simulation.subject import Subject, expected_values
@@ -352,6 +360,9 @@ def _read_turn(text: str, expected: ExpectedReply) -> Reading:
     elif answer and confidence and _is_unpaired(answers, answer, confidence, expected):
         raw = math.nan
         rules.append("unpaired")
+    if confidence and revises_confidence(text[confidence.end :]):
+        raw = math.nan
+        rules.append("revised")
     if answer and confidence:
         rules.extend(_departures(text, answer, confidence, expected.format.reasoning_label))
     refused = not answer_text and ("refusal" in rules or is_refusal(text))
@@ -461,7 +472,7 @@ def read_reply(question: Question, condition: str, replies: Replies) -> ScaleTri
         replies["answer"][0].text,
         scale,
         kind=question.kind,
-        choices=question.choices,
+        choices=known_answers(question),
         elicitation=question.metadata["elicitation"],
     )
     # A refusal, or a confidence outside the bounds, does not depart from the format.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confidence_tasks.reading.answers import read_answer
+from confidence_tasks.reading.answers import known_answers, read_answer
 from confidence_tasks.reading.cleaning import trim_span, truncate_reply
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.thoughts import strip_thoughts
@@ -52,7 +52,11 @@ def read_answer_reply(reply: str, question: Question) -> AnswerReply:
     AnswerReply(answer='Jane Austen', confidence_raw=85.0, status='ok', rules=(), begin=8, end=19)
     """
     reading = read_scale_reply(
-        reply, PERCENT, kind=question.kind, choices=question.choices, expected_format=ANSWER_AND_CONFIDENCE
+        reply,
+        PERCENT,
+        kind=question.kind,
+        choices=known_answers(question),
+        expected_format=ANSWER_AND_CONFIDENCE,
     )
     begin, end = answer_span(reply, reading.answer, question.options.get(reading.answer, ""))
     return AnswerReply(**asdict(reading), begin=begin, end=end)
@@ -163,7 +167,7 @@ def read_guesses(reply: str, question: Question) -> list[tuple[str, float]]:
     probabilities: dict[int, float] = {}
     for label, number, value in _GUESS.findall(strip_thoughts(truncate_reply(reply))[: 2 * SPAN]):
         if label.casefold() in ("answer", "guess"):
-            answers.setdefault(int(number), read_answer(value, question.kind, question.choices).text)
+            answers.setdefault(int(number), read_answer(value, question.kind, known_answers(question)).text)
         else:
             probabilities.setdefault(int(number), read_percent(value))
     guesses = [(answers[number], probabilities.get(number, math.nan)) for number in sorted(answers)]

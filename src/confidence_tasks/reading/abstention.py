@@ -1,0 +1,91 @@
+"""Phrases with which a model declines to answer, by language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from confidence_tasks.reading.cleaning import fold
+
+SPAN = 500
+"""Number of characters at the start of a text that are searched for a refusal."""
+
+_DO = (
+    r"(?:answer|assist|help|provide|comply|determine|solve|give|discuss|choose|fulfil|fulfill|respond|say|tell|"
+    r"identify|select|verify|continue|engage|make|find|offer|share|create|access|see|view)"
+)
+
+REFUSALS: Mapping[str, re.Pattern[str]] = {
+    name: re.compile(pattern, re.IGNORECASE)
+    for name, pattern in {
+        "apology": r"\bsorry,? (?:but )?i (?:can't|cannot|can not|won't|am unable|am not able|do not|don't)\b",
+        "cannot": rf"\bi (?:can't|cannot|can not|could not|couldn't|am not able to|am unable to) {_DO}\b",
+        "unable": rf"\b(?:unable|impossible|not able|not possible) to {_DO}\b",
+        "will_not": (
+            r"\bi(?: (?:will not|won't|(?:prefer|choose|decide) not to|refuse to)|(?: woul|')d rather not)"
+            rf" {_DO}\b"
+        ),
+        "decline": r"\bi (?:must |have to |respectfully |will )?decline\b|\bdecline to (?:answer|respond)\b",
+        "as_an_ai": r"\bas an? (?:ai|artificial intelligence|language model|large language model)\b",
+        "does_not_know": r"\bi (?:do not|don't|really don't|honestly don't) know\b|\b(?:i have )?no idea\b",
+        "does_not_have": r"\bi (?:do not|don't) have (?:\w+ ){0,3}(?:information|data|knowledge)\b",
+        "undetermined": r"\b(?:cannot|can't|can not|could not) be (?:determined|answered|known|solved|inferred)\b",
+        "not_enough": (
+            r"\b(?:not enough|insufficient|lack of|no) (?:information|context|data)\b"
+            r"|\bnot (?:\w+ ){1,3}enough (?:information|context|data)\b"
+        ),
+        "abstains": r"\A\W{0,4}(?:i )?abstain(?:ed)?\W{0,4}(?:\Z|\n)",
+        "passes": (
+            r"(?:\A\W{0,4}|\bi(?:'ll| will| must| would)? )pass(?: on (?:this|that|it)[\w ]{0,20}| here)?\W{0,4}"
+            r"(?:\Z|\n)"
+        ),
+        "no_right_answer": (
+            r"\bquestion (?:has no|does not have an?) (?:correct |right )?answer\b|\A\W{0,4}unanswerable\b"
+        ),
+        "unknown": (
+            r"\A\W{0,4}(?:unknown|undetermined|not known|unsure|idk|n/a|(?-i:NA)|none given)\W{0,4}"
+            r"(?:\Z|\n|(?<=\())"
+        ),
+    }.items()
+}
+"""English phrases, searched in the beginning of a text."""
+
+PHRASES: Mapping[str, tuple[str, ...]] = {
+    "English": (
+        *("none", "no answer", "not sure", "i'm not sure", "i am not sure", "i'm unsure", "skip", "no comment"),
+        *("cannot answer", "can't answer", "no answer given", "not applicable", "not available", "not mentioned"),
+    ),
+    "Arabic": ("لا أعرف", "لا أعلم", "لا أدري", "لست متأكدا", "غير معروف"),
+    "Chinese": ("我不知道", "不知道", "我不确定", "不确定", "无法确定", "无法回答", "未知", "我不清楚"),
+    "Czech": ("nevím", "to nevím", "nejsem si jistý", "nejsem si jistá", "neznámo", "nelze určit"),
+    "French": ("je ne sais pas", "je l'ignore", "aucune idée", "inconnu", "je ne suis pas sûr"),
+    "German": (
+        *("ich weiß es nicht", "ich weiss es nicht", "ich weiß nicht", "das weiß ich nicht", "keine ahnung"),
+        *("unbekannt", "ich bin mir nicht sicher", "weiß nicht", "keine antwort"),
+    ),
+    "Italian": ("non lo so", "non so", "non ne ho idea", "sconosciuto", "non sono sicuro", "non posso rispondere"),
+    "Japanese": ("わかりません", "分かりません", "知りません", "わからない", "分からない", "不明", "不明です"),
+    "Portuguese": ("não sei", "eu não sei", "desconhecido", "não tenho certeza", "não faço ideia"),
+    "Russian": ("не знаю", "я не знаю", "неизвестно", "не уверен", "я не уверен", "не могу ответить"),
+    "Spanish": ("no lo sé", "no sé", "yo no sé", "desconocido", "no estoy seguro", "no puedo responder", "ni idea"),
+}  # fmt: skip
+"""Phrases that are the whole first sentence of a reply that declines to answer."""
+
+_ALL = frozenset(phrase.casefold() for phrases in PHRASES.values() for phrase in phrases)
+_SENTENCE = re.compile(r"[^\w]{0,8}([^.!?\n。！？<>\[\]]{1,60}?)[\s.!?。！？>\])\"'*]{0,8}(?:\Z|\n|\s)")
+
+
+def is_refusal(text: str) -> bool:
+    """Return True if a text declines to answer.
+
+    Call it only if no answer was found: some replies apologise first, and some answers read like a phrase.
+
+    Examples
+    --------
+    >>> is_refusal("I’m sorry, but I can’t assist with that."), is_refusal("Nevím."), is_refusal("London")
+    (True, True, False)
+    """
+    start = fold(text[:SPAN])
+    sentence = _SENTENCE.fullmatch(start.strip().partition("\n")[0])
+    whole = sentence is not None and sentence[1].strip().casefold() in _ALL
+    return whole or any(pattern.search(start) for pattern in REFUSALS.values())
