@@ -60,8 +60,8 @@ def report(tmp_path_factory: pytest.TempPathFactory, trials: list[dict[str, Any]
     return undrawn_report(collect(folder), settings=Settings(n_resamples=50))
 
 
-NAMES = ["AUARC", "ECE", "Brier", "Conf.", "Pol. Con.", "N. Reg.", "w/ π_M", "w/ π*"]
-"""The paper's columns, without arrows."""
+NAMES = ["AUARC", "ECE", "Brier", "Conf.", "Pol. Con.", "N. Reg.", "w/ π_M", "w/ π*", "n"]
+"""The paper's columns, without arrows, and the number of trials."""
 
 
 def table_of(report: Report, number: int) -> Filled:

@@ -6,7 +6,7 @@ Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767, appendix A. The paper's tables 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,7 @@ from confidence_tasks.study.measures import (
     Informative,
     Measure,
     Posterior,
+    StatisticCall,
     Value,
     calibration_error,
     columns,
@@ -271,6 +272,32 @@ def _scaffold_without_answer(trials: Columns) -> NDArray[Any]:
     return rows
 
 
+def _with_bare_abstentions(trials: Columns) -> Columns:
+    """Set the confidence of a bare abstention to 0: the optimal policy abstains as well, as there is no answer.
+
+    The prompt offers a reply of only ABSTAIN, without a confidence.
+    """
+    bare = np.isnan(trials["confidence"]) & (trials["answered"] == 0.0) & (trials["available"] == 0.0)
+    return {**trials, "confidence": np.where(bare, 0.0, trials["confidence"])}
+
+
+def _optimal_policy(statistic: Callable[..., Any], *names: str, **options: Any) -> Compute:
+    """Make a statistic of the optimal policy, which includes bare abstentions; arguments as in ``statistic_of``."""
+    compute = statistic_of(statistic, *names, **options)
+
+    def run(trials: Columns, weights: FloatArray | None = None) -> Value:
+        return compute(_with_bare_abstentions(trials), weights)
+
+    return StatisticCall(tuple(dict.fromkeys(("answered", *names))), run)
+
+
+def _compared(trials: Columns) -> NDArray[Any]:
+    """Return the trials on which both the model's policy and the optimal policy decide."""
+    confidence = _with_bare_abstentions(trials)["confidence"]
+    rows: NDArray[Any] = ~(np.isnan(confidence) | np.isnan(trials["answered"]) | np.isnan(trials["outcome"]))
+    return rows
+
+
 def _threshold_excess(trials: Columns, weights: FloatArray | None = None) -> Value:
     """Return the implied threshold minus the optimal threshold."""
     implied = statistic_of(decision.implied_threshold, "answered", "confidence")(trials, weights)
@@ -350,12 +377,13 @@ def _outcomes(trials: Columns) -> Columns:
 
 _UTILITY = statistic_of(decision.mean_utility, "answered", "outcome", "penalty")
 _UTILITY_NORMALIZED = statistic_of(decision.mean_utility, "answered", "outcome", "penalty", normalized=True)
-_SCAFFOLD_UTILITY = statistic_of(decision.scaffold_utility, *_SCAFFOLD)
-_SCAFFOLD_UTILITY_NORMALIZED = statistic_of(decision.scaffold_utility, *_SCAFFOLD, normalized=True)
+_SCAFFOLD_UTILITY = _optimal_policy(decision.scaffold_utility, *_SCAFFOLD)
+_SCAFFOLD_UTILITY_NORMALIZED = _optimal_policy(decision.scaffold_utility, *_SCAFFOLD, normalized=True)
+_COMPARED_UTILITY = restrict_to(_compared, _UTILITY_NORMALIZED)
 
 GAIN = Measure(
     "normalized_scaffold_gain",
-    statistic_of(decision.scaffold_gain, "answered", *_SCAFFOLD, normalized=True),
+    _optimal_policy(decision.scaffold_gain, "answered", *_SCAFFOLD, normalized=True),
     "Utility of the optimal policy minus that of the model's decisions, on the same trials.",
     interval="student",
     is_mean=True,
@@ -469,6 +497,13 @@ MEASURES: tuple[Measure, ...] = (
         fitted=True,
         posterior=Posterior(_outcomes, _SCAFFOLD_UTILITY_NORMALIZED, _recalibrate),
     ),
+    Measure(
+        "normalized_compared_utility",
+        _COMPARED_UTILITY,
+        "`normalized_utility` on the trials of `normalized_scaffold_utility`.",
+        "higher",
+        posterior=Posterior(_outcomes, _COMPARED_UTILITY),
+    ),
     *map(_on_all_replies, _UTILITIES),
     PARSE_RATE,
     PARSE_RATE_STRICT,
@@ -477,6 +512,9 @@ MEASURES: tuple[Measure, ...] = (
 
 COUNTS: tuple[Measure, ...] = (
     count_measure("n_trials", lambda trials: trials["penalty"] >= 0.0, "Number of trials scored."),
+    count_measure(
+        "n_compared", _compared, "Number of trials on which the model's and the optimal policy are compared."
+    ),
     count_measure(
         "n_without_confidence",
         lambda trials: np.isnan(trials["confidence"]),

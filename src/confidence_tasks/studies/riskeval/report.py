@@ -352,7 +352,7 @@ _COLUMNS: paper.Axis = (
     by_measure("confidence", _CALIBRATION, "Conf."),
     by_measure("policy_consistency", _DECISIONS, "Pol. Con. ↑"),
     by_measure("normalized_regret", _DECISIONS, "N. Reg. ↓"),
-    by_measure("normalized_utility", _DECISIONS, "Norm. Utility ↑ w/ π_M"),
+    by_measure("normalized_compared_utility", _DECISIONS, "Norm. Utility ↑ w/ π_M"),
     by_measure(
         "normalized_scaffold_utility",
         _DECISIONS,
@@ -360,6 +360,7 @@ _COLUMNS: paper.Axis = (
         text="{} ({})",
         more=({"measure": "normalized_scaffold_gain", "sign": True, "name": "gain"},),
     ),
+    by_measure("n_compared", _DECISIONS, "n", digits=0),
 )
 
 _HIGH, _ALL = "high_penalty", "all"
