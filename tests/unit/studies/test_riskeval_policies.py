@@ -24,7 +24,7 @@ def _answer(right: bool, percent: int | None) -> tuple[str, str]:
     return f"Answer: 7{stated}", "7" if right else "8"
 
 
-# Ten bare abstentions; nine of ten answers right, half of the right ones with a confidence above the threshold of 10/11.
+# Ten bare abstentions; nine of ten answers right, five of them with a confidence above the threshold of 10/11.
 REPLIES = [("ABSTAIN", "7")] * 10 + [_answer(True, 95)] * 5 + [_answer(True, 60)] * 4 + [_answer(False, 60)]
 
 
