@@ -219,7 +219,7 @@ CONFIDENCES = [
     Awkward("Answer: B\nConfidence: 85/100", "20-100", "B", 85, "repaired"),
     Awkward("Answer: B\nConfidence: 85/100", "0-20", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: 4/5", "0-20", "B", NAN, "missing_confidence"),
-    Awkward("Answer: B\nConfidence: 8 out of 10", "0-100", "B", NAN, "missing_confidence"),
+    Awkward("Answer: B\nConfidence: 8 out of 10", "0-100", "B", 80, "repaired"),
     Awkward("Answer: B\nConfidence: 85-90", "0-100", "B", 87.5, "repaired"),
     Awkward("Answer: B\nConfidence: 85–90%", "0-100", "B", 87.5, "repaired"),
     Awkward("Answer: B\nConfidence: 85% - 90%", "0-100", "B", 87.5, "repaired"),

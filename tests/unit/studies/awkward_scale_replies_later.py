@@ -37,7 +37,7 @@ SECOND_THOUGHTS = [  # labelled after a first reader was there, for replies that
     Awkward("Answer: B\nConfidence: eight out of ten", "0-100", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: 100% sure", "0-100", "B", 100, "repaired"),
     Awkward("Answer: B\nConfidence: 9.5/10", "0-10", "B", 9.5, "repaired"),
-    Awkward("Answer: B\nConfidence: 10/10", "0-100", "B", NAN, "missing_confidence"),
+    Awkward("Answer: B\nConfidence: 10/10", "0-100", "B", 100, "repaired"),
     Awkward("Answer: B\nConfidence: 15 or 16", "0-20", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: 0.0", "0-100", "B", NAN, "missing_confidence"),
     Awkward("Answer: B\nConfidence: .9", "0-100", "B", NAN, "missing_confidence"),
@@ -135,7 +135,7 @@ SMOLLM2 = [  # what SmolLM2-135M-Instruct said to the prompts of the paper, some
     Awkward("The answer is Franklin D. Roosevelt.\nConfidence: 85", "0-100", "A", 85, "repaired", "choice",
         ("Franklin D. Roosevelt", "Lyndon B. Johnson", "Ronald Reagan", "Barack Obama")),
     Awkward("I'm 50% sure of the first step.\nAnswer: B\nConfidence: 0.9", "0-100", "B", NAN, "missing_confidence"),
-    Awkward("I give A 30% confidence.\nAnswer: B\nConfidence: 9/10", "0-100", "B", NAN, "missing_confidence"),
+    Awkward("I give A 30% confidence.\nAnswer: B\nConfidence: 9/10", "0-100", "B", 90, "repaired"),
     Awkward("The answer is B. I'm not 100% sure.", "0-100", "B", NAN, "missing_confidence"),
     Awkward("The answer to the question is:\nA) Paris\nB) London\nC) Rome\nD) Berlin", "0-20", "", NAN, "unreadable"),
     Awkward("The capital is one of these:\n\nA) Paris\nB) London\nC) Rome\nD) Berlin\n\n"

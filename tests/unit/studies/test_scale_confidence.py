@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.studies.scale_rules import REPORTS
 
-from confidence_tasks.studies.scales.replies import ALL_SCALES, Scale
-from confidence_tasks.studies.scales.trials import read_confidence
+from confidence_tasks.studies.scales.replies import ALL_SCALES, PERCENT, Scale
+from confidence_tasks.studies.scales.trials import read_confidence, read_scale_reply
 
 ON_20, ON_100 = Scale(0, 20), Scale(0, 100)
 
@@ -51,12 +51,14 @@ def test_middle_of_a_range(scale: Scale, data: st.DataObject) -> None:
 
 
 @given(st.sampled_from(ALL_SCALES), st.integers(1, 200), st.integers(0, 200))
-def test_number_over_anything_but_the_upper_bound_is_never_read_as_one_on_the_scale(
+def test_number_over_anything_but_the_upper_bound_is_a_share_of_100_only(
     scale: Scale, whole: int, part: int
 ) -> None:
     raw, _ = read_confidence(f"{part}/{whole}", scale)
     if whole == scale.upper:
         assert raw == part
+    elif scale == PERCENT and part <= whole:
+        assert raw == pytest.approx(100 * part / whole)
     else:
         assert math.isnan(raw)
 
@@ -91,3 +93,29 @@ def test_no_number_is_no_report(value: str) -> None:
 def test_any_text_gives_a_finite_report_or_none(value: str, scale: Scale) -> None:
     raw, _ = read_confidence(value, scale)
     assert not math.isinf(raw)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Guess: Lima\nProbability: 0.95",
+        "Lima\nProbability: 0.95",
+        "Lima\n0.95",
+        "Answer: Lima\nProbability: 95%",
+        "Answer: Lima\nConfidence: 0.95",
+        "Answer: Lima\nConfidence: 19 out of 20",
+        "Answer: Lima\nConfidence: 0.95 (about 9 in 10)",
+    ],
+)
+def test_probabilities_are_read_on_the_scale_from_0_to_1(reply: str) -> None:
+    """The formats of Tian et al. (2023) and others."""
+    reading = read_scale_reply(reply, Scale(0, 1), kind="text")
+
+    assert (reading.answer, reading.confidence_raw) == ("Lima", 0.95)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("9/10", 90.0), ("17 out of 20", 85.0), ("85 (about 9 in 10)", 85.0)]
+)
+def test_clear_percentages(text: str, value: float) -> None:
+    assert read_confidence(text, PERCENT)[0] == value

@@ -43,6 +43,7 @@ from confidence_tasks.simulation.reply import answer, reply_probabilities
 from confidence_tasks.simulation.subject import Subject, expected_values
 from confidence_tasks.statistics import discretization
 from confidence_tasks.studies.scales.replies import (
+    PERCENT,
     Elicitation,
     Format,
     Scale,
@@ -98,7 +99,7 @@ def _report_pattern(scale: Scale) -> re.Pattern[str]:
         (?P<percent>\s?(?:%|percent\b|per\scent\b))?
         (?:\s?(?:/|out\sof\b)\s?(?P<whole>{_NUMBER}))?
         (?P<remark>\s(?:confident|confidence|sure|certain)\b)?
-        (?P<rest>\W{{0,8}}|\s?(?:[-(\[.,;:!]|\bon\b)(?:\D|{bounds})*)
+        (?P<rest>\W{{0,8}}|\s?(?:[-(\[.,;:!]|\bon\b)(?:\D|{bounds})*|\s?\([^()%]{{0,80}}\)\W{{0,8}})
         """,
         re.VERBOSE | re.IGNORECASE,
     )
@@ -145,10 +146,23 @@ def read_confidence(value: str, scale: Scale) -> tuple[float, tuple[str, ...]]:
         number = (
             math.nan if repeats_bounds or not scale.lower <= low < high <= scale.upper else (low + high) / 2
         )
-    on_another_scale = (forms["decimal"] and 0 <= number <= 1) or (
-        match["whole"] and float(match["whole"]) != scale.upper
-    )
-    return math.nan if on_another_scale else number, rules
+    if match["whole"]:
+        return _share_of_scale(number, float(match["whole"]), scale), rules
+    if scale.label == _UNIT:
+        return number / 100 if match["percent"] else number, rules
+    return math.nan if forms["decimal"] and 0 <= number <= 1 else number, rules
+
+
+_UNIT = "0-1"
+"""Label of the scale of probabilities, on which decimals and percentages are read."""
+
+
+def _share_of_scale(number: float, whole: float, scale: Scale) -> float:
+    """Convert a number out of another one, such as 9/10, to probabilities or percentages; NaN on other scales."""
+    if whole == scale.upper:
+        return number
+    is_share = scale.label in (_UNIT, PERCENT.label) and 0 <= number <= whole and whole > 0
+    return number / whole * scale.upper if is_share else math.nan
 
 
 # Replies in the requested format --------------------------------------------------------------------------------
@@ -207,6 +221,11 @@ _CONFIDENCE_LABEL = re.compile(
     rf"{LINE_START}{CONFIDENCE_NAME}(?:{_COLON}|[ ]is[ ])", re.IGNORECASE | re.MULTILINE
 )
 _CONFIDENCE_AFTER_ANSWER = re.compile(rf"(?<=[\s,;|(]){CONFIDENCE_NAME}(?:{_COLON}|[ ]is[ ])", re.IGNORECASE)
+_PROBABILITY_LABEL = re.compile(
+    rf"{LINE_START}probability{_COLON}|\n(?=[01]?\.\d{{1,4}}\s*\Z)", re.IGNORECASE | re.MULTILINE
+)
+_GUESS_LABEL = re.compile(rf"{LINE_START}(?:my )?guess{_COLON}", re.IGNORECASE | re.MULTILINE)
+"""Labels of Tian et al. (2023), arXiv:2305.14975; a probability may also stand alone on the last line."""
 _LINE = re.compile(r"^.*\S", re.MULTILINE)
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|,?\s(?=(?:and|with)\b)", re.IGNORECASE)
 _NOT_PUNCTUATION = re.compile(r"[^\s!-/:-@\[-`{-~]")
@@ -242,12 +261,14 @@ def _statements(text: str) -> tuple[list[Statement], list[Statement], list[State
     A statement ends with its line. An answer also ends where a confidence begins on its line. Such a confidence counts
     only if no line begins with one.
     """
-    confidences = [_statement_after(label, text) for label in _CONFIDENCE_LABEL.finditer(text)]
+    labels = _labels(_CONFIDENCE_LABEL, _PROBABILITY_LABEL, text)
+    confidences = [_statement_after(label, text) for label in labels]
     same_line: dict[int, Statement] = {}
     answers: list[Statement] = []
     cued: list[Statement] = []
-    for pattern, statements in ((_ANSWER_LABEL, answers), (_ANSWER_CUE, cued)):
-        for label in pattern.finditer(text):
+    found = ((_labels(_ANSWER_LABEL, _GUESS_LABEL, text), answers), (_ANSWER_CUE.finditer(text), cued))
+    for answer_labels, statements in found:
+        for label in answer_labels:
             answer = _statement_after(label, text)
             if confidence := _CONFIDENCE_AFTER_ANSWER.search(text, label.end(), answer.end):
                 same_line[confidence.start()] = _statement_after(confidence, text)
@@ -255,6 +276,11 @@ def _statements(text: str) -> tuple[list[Statement], list[Statement], list[State
             statements.append(answer)
     own_line = [confidence for confidence in confidences if not confidence.empty]
     return answers, cued, own_line or [part for _, part in sorted(same_line.items()) if not part.empty]
+
+
+def _labels(pattern: re.Pattern[str], other: re.Pattern[str], text: str) -> list[re.Match[str]]:
+    """Return the labels of the format; without any, those of Tian et al. (2023)."""
+    return list(pattern.finditer(text)) or list(other.finditer(text))
 
 
 def _statement_after(label: re.Match[str], text: str, end: int = -1) -> Statement:
