@@ -110,7 +110,9 @@ CONDITIONS: Mapping[str, str] = {
 }
 
 
-def headline_measures(study: Study, correct: Vector, confidence: Vector, folder: Path) -> pd.DataFrame:
+def headline_measures(
+    study: Study, correct: Vector, confidence: Vector, folder: Path, n_resamples: int = 50
+) -> pd.DataFrame:
     """Return the headline measures of a study of some answers, as ``metrics`` gives them."""
     path = folder / f"{study.name}.jsonl"
     rows = [
@@ -127,7 +129,7 @@ def headline_measures(study: Study, correct: Vector, confidence: Vector, folder:
         for i, (right, stated) in enumerate(zip(correct.tolist(), confidence.tolist(), strict=True))
     ]
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return metrics(path, measures=study.headline_measures, n_resamples=50)
+    return metrics(path, measures=study.headline_measures, n_resamples=n_resamples)
 
 
 STUDIES = {study.name: study for study in studies() if study.name in COLUMNS}

@@ -5,8 +5,9 @@ The most used functions can be imported from here. All functions are in the modu
 ``information``, ``intervals``, ``life_table``, ``sdt`` (signal detection theory) and ``selective``. Modules are
 imported when first used.
 
-A function raises a ValueError that names the argument if an argument contains NaN, has the wrong shape or is out of
-range, or if an option is unknown. Degenerate data raise no error: the result is NaN, and an :class:`Estimate` has the
+A function raises a ValueError that names the argument if an argument contains NaN or masked values, has the wrong shape
+or is out of range, or if an option is unknown. Floats of 16 and 32 bits are read as the shortest decimal numbers that
+they stand for. Degenerate data raise no error: the result is NaN, and an :class:`Estimate` has the
 reason in ``reason``.
 """
 
