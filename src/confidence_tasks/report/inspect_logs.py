@@ -265,6 +265,9 @@ A Python object takes 20 times the memory of its brackets, so a text of brackets
 logs have about 100 bytes for each.
 """
 
+BYTES_A_CONTAINER_OF_A_HEADER = 10
+"""The same for a header, whose metrics are short objects with empty objects in them."""
+
 FEW_CONTAINERS = 1_000
 """Number of lists and objects that any text may hold, however short."""
 
@@ -376,7 +379,12 @@ def summaries(path: str) -> Iterator[Summary]:
 
 
 def _header(text: bytes) -> EvalLog:
-    """Return the header of a log, read by Inspect from an archive that holds nothing else."""
+    """Return the header of a log, read by Inspect from an archive that holds nothing else.
+
+    Inspect takes thousands of bytes for each list or object in an unexpected place.
+    """
+    if _containers(_STRING.sub(b"", text)) > max(FEW_CONTAINERS, len(text) / BYTES_A_CONTAINER_OF_A_HEADER):
+        raise NotTrialsError("its header holds little but brackets")
     log = BytesIO()
     with ZipFile(log, "w") as archive:
         archive.writestr(HEADER, text)

@@ -256,7 +256,7 @@ LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': "''",  # \textquotedbl needs another font encoding than LaTeX's default
     "[": "{[}",  # LaTeX reads [ or * after the end of a row as its argument
     "*": "{*}",
     "–": "--",

@@ -336,3 +336,15 @@ def test_columns_hold_what_whole_samples_hold(path: Path) -> None:
         for name in score.keys() & file.columns.keys():
             read, written = file.columns[name][row], score[name]
             assert read == ("" if written is None else written) or (read != read and written != written), name
+
+
+def test_a_header_of_brackets_is_skipped(log: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bomb.eval"
+    with ZipFile(log) as whole, ZipFile(path, "w", ZIP_DEFLATED) as bomb:
+        for name in whole.namelist():
+            text = whole.read(name)
+            if name == inspect_logs.HEADER:
+                text = text.rstrip()[:-1] + b',"log_updates":[' + b"{}," * 100_000 + b"{}]}"
+            bomb.writestr(name, text)
+    (entry,) = collect(path).skipped
+    assert entry.reason == "its header holds little but brackets"

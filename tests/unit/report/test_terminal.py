@@ -1,5 +1,6 @@
 """What commands say in the terminal: true values of simulated subjects, requirements, and exit codes for CI."""
 
+import errno
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 from confidence_tasks.report.checks import Requirement
 from confidence_tasks.report.commands.compare import compare
 from confidence_tasks.report.commands.report import report, subject_of
+from confidence_tasks.report.labels import latex
 from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.report.trial_files import TrialFile
 from confidence_tasks.simulation.subject import PROFILES
@@ -140,3 +142,22 @@ def test_a_comparison_fails_only_where_the_newer_is_credibly_worse(
     done = CliRunner().invoke(compare, [*sides, "--resamples", "500", *options])
     assert done.exit_code == code, done.output
     assert ("B is worse by more than 0.02 in ece (scales, 0-100)" in done.stderr) == (code == 1)
+
+
+def test_a_full_disk_is_told_and_leaves_no_half_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, target: Path) -> Path:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    done = CliRunner().invoke(
+        report, [str(EXAMPLES / "boolq.eval"), "-o", str(tmp_path / "page.html"), "--resamples", "20"]
+    )
+    assert done.exit_code == 1
+    assert "No space left on device: not every file of the report could be written" in " ".join(
+        done.output.split()
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_quotation_mark_needs_no_font_encoding() -> None:
+    assert latex('the "best" model') == "the ''best'' model"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import webbrowser
 from ast import literal_eval
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from importlib import import_module
 from pathlib import Path
@@ -174,8 +175,9 @@ def report(
         raise click.BadParameter(f"--require {error}") from error
     has_trials = bool(result.results)
     if has_trials:
-        write_atomically(output, result.html.encode(errors="xmlcharrefreplace"))
-        _write_files(result, tables, figures, paper)
+        with _told_if_full():
+            write_atomically(output, result.html.encode(errors="xmlcharrefreplace"))
+            _write_files(result, tables, figures, paper)
         if opens and not webbrowser.open(address := output.resolve().as_uri()):
             click.echo(f"no browser was found; open {address}", err=True)
     if as_json:
@@ -194,6 +196,18 @@ def report(
         print_message(f" {lost.path}: {lost.reason}", "left out", "red")
     if result.lost or any(outcome["outcome"] != "met" for outcome in outcomes):
         raise SystemExit(1)
+
+
+@contextmanager
+def _told_if_full() -> Iterator[None]:
+    """Turn an error of writing, such as of a full disk, into a message."""
+    try:
+        yield
+    except OSError as error:
+        raise click.ClickException(
+            f"{error.strerror or error}: not every file of the report could be written; those that were are whole."
+            " Free space or name another folder, and run the command again"
+        ) from error
 
 
 def _write_files(result: Report, tables: Path | None, figures: Path | None, paper: Path | None) -> None:
