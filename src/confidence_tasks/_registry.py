@@ -7,13 +7,14 @@ measures the cost.
 import re
 import sys
 from pathlib import PurePath
+from typing import Any
 
 from inspect_ai.model import ModelAPI, modelapi
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.compat import add_short_name, model_providers, shorten_tracebacks
 from confidence_tasks.harness.inspect.metrics import study_metrics
-from confidence_tasks.harness.inspect.staged import study_task
+from confidence_tasks.harness.inspect.staged import make_scorer, study_task
 from confidence_tasks.studies.benchmark.tasks import with_confidence
 from confidence_tasks.study.parameter import did_you_mean
 
@@ -38,10 +39,10 @@ def simulated_instrument() -> type[ModelAPI]:
 
 for _study in studies():
     # Includes studies of other packages, which Inspect registers under the name of their package.
-    _objects = {_name: study_task(_study, _name) for _name in _study.designs}
-    _objects[_study.scorer_name] = _study.make_scorer
+    _objects: dict[str, Any] = {_name: study_task(_study, _name) for _name in _study.designs}
+    _objects[_study.scorer_name] = make_scorer(_study)
     # Logs hold the name without the package, and `inspect score LOG` looks for that.
-    add_short_name(_study.make_scorer, _study.scorer_name)
+    add_short_name(_objects[_study.scorer_name], _study.scorer_name)
     globals().update(_objects)
     __all__ += _objects
 

@@ -19,12 +19,9 @@ from pkgutil import iter_modules
 from typing import Any
 
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.reference import LazyModule
 
 ENTRY_POINTS = "confidence_tasks.studies"
 """Group of the entry points, and package of the studies that belong to this distribution."""
-
-_replies = LazyModule("confidence_tasks.report.score_replies")
 
 _log = logging.getLogger(__name__)
 
@@ -67,25 +64,3 @@ def own_packages() -> Iterator[str]:
 def study_of_scores(scores: Mapping[str, Any]) -> Study | None:
     """Return the study whose scorer produced one of the scores; None if there is none."""
     return next((study for study in studies() if study.scorer_name in scores), None)
-
-
-@cache
-def power_designs() -> Mapping[str, Any]:
-    """Return the designs for power analysis, by the name of the study."""
-    loaded = {study: study.power.load() for study in studies() if study.power and study.simulate_reply}
-    return {
-        study.name: design
-        for study, power in loaded.items()
-        for design in (power(study) if callable(power) else [power])
-    }
-
-
-@cache
-def reply_forms() -> Mapping[str, Any]:
-    """Return the forms of files with replies, by the name that ``confidence-tasks score --study`` takes."""
-    loaded = (
-        study.reply_forms.load() if study.reply_forms else _replies.default_forms(study)
-        for study in studies()
-        if study.designs
-    )
-    return {name: form for forms in loaded for name, form in forms.items()}

@@ -63,8 +63,9 @@ REPORTS = f"""
 import sys
 import confidence_tasks.report.write
 from confidence_tasks.catalogue import studies
+from confidence_tasks.report.study_report import study_report
 for study in studies():
-    study.replication and study.replication.load()
+    study_report(study)
 print(sorted({{*{HEAVY!r}, "inspect_ai", "lm_eval"}} & set(sys.modules) - {{*{SCIPY!r}, "pandas"}}))
 """
 

@@ -11,11 +11,12 @@ import pytest
 from tests.stages import sureness
 
 from confidence_tasks import catalogue
+from confidence_tasks.report.figures.general import GENERAL
+from confidence_tasks.report.study_report import StudyReport, study_report
 from confidence_tasks.statistics import auroc2, calibration
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.study import Domain, Measure, Reference, Study
+from confidence_tasks.study import Domain, LazyModule, Measure, Reference, Study
 from confidence_tasks.study.measures import incomparable_by, influence_of, inverted_test_of, statistic_of
-from confidence_tasks.study.reference import loaded
 
 ODD = Measure("odd", statistic_of(auroc2, "corect", "confidence"), "Reads a column that is misspelt.")
 
@@ -116,10 +117,6 @@ def test_a_study_that_cannot_be_loaded_is_left_out_with_a_warning(
             {"tested_measures": ("auroc2",)},
             "tested_measures names an unknown measure, 'auroc2'; did you mean 'auroc'",
         ),
-        (
-            {"corroborating_measures": {"mratio": ("zzz",)}},
-            "corroborating_measures names an unknown measure, 'zzz'$",
-        ),
         ({"domains": {"confidense": Domain()}}, "domains names an unknown column, 'confidense'; did you"),
         ({"domains": {"lower": Domain(not_above="uper")}}, "domains names .* 'uper'; did you mean 'upper'"),
         ({"measures": SCALES.measures * 2}, "two measures are called accuracy, "),
@@ -149,12 +146,51 @@ def test_a_mistake_in_a_study_is_an_error_when_it_is_loaded(changes: dict[str, o
 
 
 @pytest.mark.parametrize("study", catalogue.studies(), ids=lambda study: study.name)
-def test_every_reference_of_a_study_can_be_loaded(study: Study) -> None:
-    values = [getattr(study, field.name) for field in fields(study)]
-    entries = [entry for value in values for entry in (value if isinstance(value, tuple) else (value,))]
-    references = [entry for entry in entries if isinstance(entry, Reference)]
-    assert references
-    assert all(found is not None for found in loaded(references))
+def test_the_report_of_every_study_can_be_loaded(study: Study) -> None:
+    assert isinstance(study_report(study), StudyReport)
+
+
+def test_a_mistake_in_a_report_is_an_error_when_it_is_loaded() -> None:
+    wrong = StudyReport(corroborating_measures={"mratio": ("zzz",)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.modules[__name__], "WRONG", wrong, raising=False)
+        with pytest.raises(
+            ValueError, match="study scales: corroborating_measures names an unknown measure, 'zzz'"
+        ):
+            study_report(replace(SCALES, report=f"{__name__}:WRONG"))
+        with pytest.raises(TypeError, match="is a Measure, not a StudyReport"):
+            study_report(replace(SCALES, report=f"{__name__}:ODD"))
+
+
+def test_a_study_written_for_version_0_1_loads_with_a_warning_that_says_what_to_write() -> None:
+    general = LazyModule("confidence_tasks.report.figures.general")
+    checks = LazyModule("confidence_tasks.report.checks")
+    scales = "confidence_tasks.studies.scales.report"
+    old = {
+        "figures": (Reference(scales, "histograms"), general.GENERAL),
+        "checks": (checks.GENERAL, Reference(scales, "unstable_m_ratio")),
+        "corroborating_measures": {"mratio": ("auroc", "meta_information")},
+        "grouping": LazyModule("confidence_tasks.report.task_trials").by_condition,
+        "replication": Reference(scales, "REPLICATION"),
+        "reply_forms": Reference(scales, "REPLY_FORMS"),
+        "power": None,
+    }
+    with pytest.warns(DeprecationWarning, match=r"figures=\.\.\., checks=.*report:REPORT") as warned:
+        study = Study(**declared(SCALES), **old)
+    assert warned[0].filename == __file__
+    found = study_report(study)
+    expected = study_report(SCALES)
+    assert found.checks == expected.checks
+    assert found.figures == (expected.figures[0], *GENERAL)
+    assert found.replication is expected.replication
+    assert found.reply_forms is expected.reply_forms
+    assert found.power == ()
+    assert found.grouping({"condition": np.array([], dtype=object)}) == []
+
+
+def declared(study: Study) -> dict[str, object]:
+    """Return the fields of a study but the report, as the study's module gives them."""
+    return {each.name: getattr(study, each.name) for each in fields(study) if each.name != "report"}
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ KERNEL.remove("studies")
 LINES_OF_A_FILE = 640
 LINES_OF_A_FUNCTION = 90
 """Without its docstring."""
-LINES_OF_A_FOLDER = 9_000
+LINES_OF_A_FOLDER = 10_000
 """Of code, without blank lines, comments and docstrings. There is no limit for ``studies``, which anyone may add to."""
 COMPLEXITY = 10
 """Cyclomatic complexity of a function as radon counts it: comprehensions and ``and`` and ``or`` are branches too."""
@@ -42,7 +42,7 @@ MOST_IMPORTED_NAMES = 93
 """In one file; the aim is 40."""
 MEAN_IMPORTED_NAMES = 26.0
 """Over the files outside ``studies``, whose mean a new study would change; the aim is 18."""
-FIELDS = {Study: 51, Measure: 16}
+FIELDS = {Study: 41, Measure: 16}
 """Number of fields of the records that the author of a study fills in; the aims are 25 and 8."""
 CALLED_BY_OTHERS = [
     *("__*__", "_repr_html_"),  # Python, Jupyter

@@ -19,12 +19,13 @@ from confidence_tasks.reading.thoughts import UNKNOWN_MARK
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.labels import limits, number, why_missing
 from confidence_tasks.report.results import TaskResults
+from confidence_tasks.report.study_report import study_report
 from confidence_tasks.report.task_trials import BY_CONDITION, asked
 from confidence_tasks.report.trial_files import FALLBACK, QUESTION, UNKNOWN_RUN
 from confidence_tasks.statistics import complete
+from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import PARSE_RATE, rows_of
 from confidence_tasks.study.parameter import did_you_mean
-from confidence_tasks.study.reference import loaded
 
 Severity = Literal["serious", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
@@ -66,7 +67,7 @@ def notices(results: TaskResults, checks: Sequence[Check]) -> list[Notice]:
 
 def notices_of(results: TaskResults) -> list[Notice]:
     """Run the checks of the study and return their notices, the most serious first."""
-    return notices(results, loaded(results.task_trials.study.checks))
+    return notices(results, checks_of(results.task_trials.study))
 
 
 def notice_records(every: Iterable[TaskResults], stacklevel: int) -> list[dict[str, str]]:
@@ -503,6 +504,12 @@ READING: tuple[Check, ...] = (
 
 GENERAL: tuple[Check, ...] = (*READING, few_trials, tied, unstable_accuracy)
 """Checks for trials with a confidence in a single answer, including those of ``READING``."""
+
+
+def checks_of(study: Study) -> tuple[Check, ...]:
+    """Return the checks of a study's report: its own, or the general ones."""
+    own = study_report(study).checks
+    return GENERAL if own is None else own
 
 
 # Requirements ---------------------------------------------------------------------------------------------------------

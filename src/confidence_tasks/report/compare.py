@@ -15,6 +15,7 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.report.cache import Cache, computed
 from confidence_tasks.report.checks import (
     Notice,
+    checks_of,
     conflicting_ids,
     different_questions,
     id_conflict_notice,
@@ -42,7 +43,6 @@ from confidence_tasks.report.workers import Lost, Workers
 from confidence_tasks.statistics import Interval, holm
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure, rows_of
-from confidence_tasks.study.reference import loaded
 
 FIRST, SECOND = "first", "second"
 
@@ -366,7 +366,7 @@ def cautions(
         fewer = replace(settings, n_resamples=min(settings.n_resamples, 1_000))
         ((results,), _) = results_and_lost([replace(task_trials, models=compared)], fewer, cache=cache)
         unpaired_only = (different_questions, id_conflicts)
-        checks = [check for check in loaded(task_trials.study.checks) if check not in unpaired_only]
+        checks = [check for check in checks_of(task_trials.study) if check not in unpaired_only]
         raised += notices(results, checks)
     return in_order_of_severity(raised)
 

@@ -37,7 +37,15 @@ from confidence_tasks.report.estimates import (
     tabulate,
     values_of_single_trials,
 )
-from confidence_tasks.report.task_trials import BY_CONDITION, Columns, Group, TrialSubset, pooled_groups
+from confidence_tasks.report.study_report import study_report
+from confidence_tasks.report.task_trials import (
+    BY_CONDITION,
+    Columns,
+    Group,
+    TrialSubset,
+    groups_of,
+    pooled_groups,
+)
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import FloatArray, undefined
 from confidence_tasks.statistics.inference.limits import mover
@@ -159,9 +167,9 @@ Numbers: TypeAlias = tuple[list[Estimated], list[Contrast]]
 def model_numbers(study: str, baseline: str, settings: Settings, columns: Columns) -> Numbers:
     """Compute the estimates of one model, and the contrasts of its conditions with the ``baseline``."""
     (definition,) = (each for each in studies() if each.name == study)
-    groups = definition.grouping(columns)
+    groups = groups_of(definition, columns)
     cells = [cell for group in groups for cell in (*group.cells, *group.apart)]
-    across_conditions = definition.cross_condition_distributions
+    across_conditions = study_report(definition).cross_condition_distributions
     own = across_conditions(columns, cells, settings) if across_conditions else {}
     own_names = {name for _, name in own}
     others = [measure for measure in definition.measures if measure.name not in own_names]

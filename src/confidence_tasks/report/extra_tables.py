@@ -15,6 +15,7 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.labels import group_label, measure_label, why_missing
 from confidence_tasks.report.results import TaskResults
+from confidence_tasks.report.study_report import study_report
 from confidence_tasks.report.task_trials import BY_CONDITION, ModelTrials, TaskTrials
 from confidence_tasks.statistics import Interval
 from confidence_tasks.study.measures import Measure
@@ -233,7 +234,7 @@ class Overview:
 
 def overviews(results: Sequence[TaskResults]) -> list[Overview]:
     """Return the overviews of the studies that have at least two tasks in the report."""
-    designs = [design for study in studies() if study.overviews for design in study.overviews.load()]
+    designs = [design for study in studies() for design in study_report(study).overviews]
     candidates = [_overview(design, results) for design in designs]
     return [overview for overview in candidates if len(overview.tasks) > 1]
 

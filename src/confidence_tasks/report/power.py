@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,9 +21,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import expit, log_ndtr, logit, ndtr, ndtri
 
-from confidence_tasks.catalogue import power_designs
+from confidence_tasks.catalogue import studies
 from confidence_tasks.report.contrasts import PairedTables, influence_on, paired_differences
 from confidence_tasks.report.estimates import CellTable, Distribution, Settings, informative, resampled
+from confidence_tasks.report.study_report import study_report
 from confidence_tasks.report.task_trials import Columns, TrialSubset
 from confidence_tasks.simulation.subject import STRONGEST, Subject, make_subject
 from confidence_tasks.statistics import wilson_interval
@@ -149,6 +151,18 @@ METACOGNITION = EffectParameter("meta_d_prime", 0.0, 4.0)
 # The default design -----------------------------------------------------------------------------------------------
 
 
+@cache
+def power_designs() -> Mapping[str, PowerDesign]:
+    """Return the designs for power analysis, by the name of the study."""
+    simulated = [study for study in studies() if study.simulate_reply]
+    return {study.name: design for study in simulated for design in _designs_of(study)}
+
+
+def _designs_of(study: Study) -> Iterable[PowerDesign]:
+    own = study_report(study).power
+    return default_designs(study) if own is None else own
+
+
 def default_designs(study: Study) -> Iterator[PowerDesign]:
     """Yield the default design of a study; nothing if no measure can be computed from simulated trials.
 
@@ -265,7 +279,7 @@ def power_curve(
     Parameters
     ----------
     study, measure : str
-        Name of a study in :func:`confidence_tasks.catalogue.power_designs`, and of one of its measures.
+        Name of a study in :func:`power_designs`, and of one of its measures.
     effect : float
         Difference of the measure, first subject minus second; not 0.
     n : sequence of int
@@ -352,7 +366,7 @@ def _design(study: str, measure: str) -> PowerDesign:
     """Return the power design of a study; ValueError if it lacks the measure."""
     if study not in power_designs():
         raise ValueError(f"study {study!r} is not one of {', '.join(power_designs())}")
-    design: PowerDesign = power_designs()[study]
+    design = power_designs()[study]
     if measure not in design.measures:
         raise ValueError(
             f"the power of {study} cannot be computed for {measure!r}"

@@ -36,6 +36,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.compat import LogWriter, run_quietly
 from confidence_tasks.harness.inspect.metrics import condition_summary, reference_of
+from confidence_tasks.harness.inspect.staged import make_scorer
 from confidence_tasks.harness.inspect.viewer import provenance, scored_trial, versions
 from confidence_tasks.report.inspect_logs import (
     RESCORED,
@@ -199,7 +200,7 @@ def metrics_of(log: EvalLog) -> dict[str, float]:
 
 def _scorers(log: EvalLog) -> list[Scorer]:
     """Return the scorers of this package that the log names, with their options in the log."""
-    known = {study.scorer_name: study.make_scorer for study in studies()}
+    known = {study.scorer_name: make_scorer(study) for study in studies()}
     named = [(spec.name.rsplit("/", 1)[-1], spec.options or {}) for spec in log.eval.scorers or []]
     scorers = [known[name](**options) for name, options in named if name in known]
     if not scorers:

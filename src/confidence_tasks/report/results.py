@@ -14,11 +14,13 @@ from confidence_tasks.report.cache import Cache, computed
 from confidence_tasks.report.contrasts import Contrast, Numbers, adjusted_for_all, model_numbers
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.labels import why_missing
+from confidence_tasks.report.study_report import study_report
 from confidence_tasks.report.task_trials import (
     Group,
     ModelTrials,
     TaskTrials,
     TrialSubset,
+    groups_of,
     in_order,
     pooled_groups,
     split_by_source,
@@ -67,7 +69,7 @@ class TaskResults:
     @cached_property
     def analysis(self) -> Any:
         """The analysis that the study's own tables and figures share, computed at first use."""
-        analyse = self.task_trials.study.analysis
+        analyse = study_report(self.task_trials.study).analysis
         return analyse and analyse(self.task_trials, self.settings)
 
     @cached_property
@@ -164,7 +166,7 @@ def results_without_numbers(group_by_task: Iterable[TaskTrials]) -> Iterator[Tas
     tasks = tuple(group_by_task)
     for task in tasks:
         groups = {
-            model.label: [*task.study.grouping(model.columns), *pooled_groups(task.study, model.columns)]
+            model.label: [*groups_of(task.study, model.columns), *pooled_groups(task.study, model.columns)]
             for model in task.models
         }
         yield TaskResults(task, groups, [], [], Settings(), tasks)
@@ -217,7 +219,7 @@ def results_and_lost(
     for task, numbers in done:
         of_task = TaskResults(task, {}, [], [], settings, related)
         for model, (estimated, contrasted) in zip(task.models, numbers, strict=True):
-            groups = (*task.study.grouping(model.columns), *pooled_groups(task.study, model.columns))
+            groups = (*groups_of(task.study, model.columns), *pooled_groups(task.study, model.columns))
             of_task.groups[model.label] = list(groups)
             of_task.estimates.extend(replace(entry, model=model.label) for entry in estimated)
             of_task.contrasts.extend(replace(contrast, model=model.label) for contrast in contrasted)

@@ -6,13 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 import pyarrow.parquet as pq
 
-from confidence_tasks.catalogue import reply_forms
+from confidence_tasks.catalogue import studies
+from confidence_tasks.report.study_report import study_report
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.own_file import (
     QUESTION_FIELDS,
@@ -75,8 +76,9 @@ class ReplyForm:
 
     def scorer(self) -> Scorer:
         """Return the study's scorer; it calls no model."""
-        scorer: Scorer = self.study.make_scorer(**self.scoring)
-        return scorer
+        from confidence_tasks.harness.inspect.staged import make_scorer
+
+        return make_scorer(self.study)(**self.scoring)
 
     def metrics(self, items: Sequence[Item]) -> list[Any]:
         """Return all metrics of the study for some items."""
@@ -119,6 +121,18 @@ def whole_number_in(row: Row, field: str, low: int, high: int) -> int:
     return int(value)
 
 
+@cache
+def reply_forms() -> Mapping[str, ReplyForm]:
+    """Return the forms of files with replies, by the name that ``confidence-tasks score --study`` takes."""
+    asking = [study for study in studies() if study.designs]
+    return {name: form for study in asking for name, form in _forms_of(study).items()}
+
+
+def _forms_of(study: Study) -> Mapping[str, ReplyForm]:
+    own = study_report(study).reply_forms
+    return default_forms(study) if own is None else own
+
+
 def default_forms(study: Study) -> Mapping[str, ReplyForm]:
     """Return the default form of a study; none if a trial needs more than the text of one reply."""
     from confidence_tasks.harness.staged import STUDY, default_parameters, is_single
@@ -149,7 +163,7 @@ def score_replies(
     """Score a file of replies for a study, and write a log for each model.
 
     Nothing is written unless all rows are valid. A row has ``question``, ``reply``, and the fields of the study in
-    :func:`confidence_tasks.catalogue.reply_forms`. The right answer is ``answer`` or ``gold``; FermiEval calls it
+    :func:`reply_forms`. The right answer is ``answer`` or ``gold``; FermiEval calls it
     ``exponent``, and LifeEval needs none. ``choices``, ``aliases``, ``kind``, ``id``, ``subject`` and ``level`` are as
     in a file of questions, ``source`` is the source of the question, and ``model`` the model that replied. Other fields
     are ignored. Several rows with the same question, condition and model are epochs.

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.labels import printable
+from confidence_tasks.report.study_report import study_report
 from confidence_tasks.report.trial_files import PROMPT, TrialFile, digest, setting_names, short_value
 from confidence_tasks.statistics.core import IntArray
 from confidence_tasks.study.definition import Design, Study
@@ -303,6 +304,12 @@ def by_condition(columns: Columns) -> list[Group]:
         )
         for label, of_label in cells.items()
     ]
+
+
+def groups_of(study: Study, columns: Columns) -> list[Group]:
+    """Return the groups of trials that the tables of a study have as rows: its own, or one per condition."""
+    own = study_report(study).grouping
+    return by_condition(columns) if own is None else list(own(columns))
 
 
 def pooled_groups(study: Study, columns: Columns) -> list[Group]:

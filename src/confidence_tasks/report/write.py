@@ -54,12 +54,12 @@ from confidence_tasks.report.page.tasks import (
 from confidence_tasks.report.paper import Replication
 from confidence_tasks.report.paper.filled import Filled, filled_papers, html_table
 from confidence_tasks.report.results import TaskResults, contrasts_frame, estimates_frame, results_and_lost
+from confidence_tasks.report.study_report import study_report
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.trial_files import Skipped
 from confidence_tasks.report.workers import Advance, Workers
 from confidence_tasks.sources.source import write_atomically
 from confidence_tasks.study.measures import Measure
-from confidence_tasks.study.reference import loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ def _with_papers(
 
 def extras_of(results: TaskResults) -> list[ExtraTable]:
     """Return the tables of a task beside the measures, without empty ones."""
-    tables = [make(results) for make in (variants_table, *loaded(results.task_trials.study.tables))]
+    tables = [make(results) for make in (variants_table, *study_report(results.task_trials.study).tables)]
     return [table for table in tables if not table.frame.empty]
 
 

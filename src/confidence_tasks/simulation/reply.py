@@ -299,12 +299,7 @@ def make_role(name: str, **changes: Any) -> SimulatedRole:
 @cache
 def role_responders() -> tuple[RoleResponder, ...]:
     """Return the patterns and functions of ``Study.simulated_roles`` of all studies."""
-    return tuple(
-        responder
-        for study in studies()
-        if study.simulated_roles
-        for responder in study.simulated_roles.load()
-    )
+    return tuple(responder for study in studies() for responder in study.simulated_roles)
 
 
 def reply_in_role(role: SimulatedRole, prompt: str, *, seed: str) -> str:

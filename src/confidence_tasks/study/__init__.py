@@ -1,9 +1,9 @@
 """Everything that the author of a study imports."""
 
 from confidence_tasks.study.definition import BINARY, Design, Domain, Paper, Study, TaskMetrics
+from confidence_tasks.study.legacy import LazyModule, Reference
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.parameter import TOP_LOGPROBS, Parameter, source_parameters
-from confidence_tasks.study.reference import LazyModule, Reference
 from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token
 from confidence_tasks.study.trial import Question, Reading, Status, Trial
 

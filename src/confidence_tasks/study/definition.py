@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 import numpy as np
 
+from confidence_tasks.study.legacy import Reference, with_current_names
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.parameter import (
     CACHE,
@@ -21,18 +22,11 @@ from confidence_tasks.study.parameter import (
     Parameter,
     did_you_mean,
 )
-from confidence_tasks.study.reference import LazyModule, Reference
 from confidence_tasks.study.stage import Replies, Stage, Token, check_stages
 from confidence_tasks.study.trial import Question, Status, Trial
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_checks = LazyModule("confidence_tasks.report.checks")
-_general = LazyModule("confidence_tasks.report.figures.general")
-_power = LazyModule("confidence_tasks.report.power")
-_task_trials = LazyModule("confidence_tasks.report.task_trials")
-_inspect_staged = LazyModule("confidence_tasks.harness.inspect.staged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,15 +208,21 @@ BINARY = Domain(values=(0.0, 1.0))
 """Domain of a number that is 0, 1 or missing."""
 
 
+class _TakesOldArguments(type):
+    """Lets a study of version 0.1 load: its arguments are put where they are now, with a warning."""
+
+    def __call__(cls, **arguments: Any) -> Any:
+        return super().__call__(**with_current_names(arguments))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Study:
+class Study(metaclass=_TakesOldArguments):
     """Declaration of a study: its tasks, questions, prompts, reader, measures and report.
 
     Both harnesses, the report and all commands work from this object. A study needs at least ``name``, ``title``,
     ``module``, ``designs``, ``questions``, ``conditions``, ``stages``, ``trial``, ``read``, ``measures`` and
     ``headline_measures``.
 
-    An attribute that is a function or a table may be a :class:`Reference` to one, which is imported at its first use.
     The argument ``parameters`` of functions is a mapping with the value of every parameter of the task, and with the
     name of the task as ``task``.
 
@@ -310,9 +310,6 @@ class Study:
     tested_measures : tuple of str
         Names of the measures whose differences from the baseline are tested. They may only read columns that mean the
         same under every condition.
-    corroborating_measures : mapping of str to tuple of str
-        For a tested measure that depends on a confidence threshold: tested measures that do not depend on one. The
-        report says whether one of these differs significantly in the same direction.
     pooled_measures : tuple of Measure
         Further measures, computed over the trials of all conditions together.
     metrics : callable, optional
@@ -325,33 +322,10 @@ class Study:
         the condition parameter. Reports pool runs that differ in these only.
     protocol_values : frozenset of (str, str)
         Values of subset parameters that do change what a trial means: pairs of a parameter and its value.
-    grouping : callable
-        ``grouping(columns)`` returns the groups of trials that the tables have as rows; by default one per condition.
-    cross_condition_distributions : callable, optional
-        ``cross_condition_distributions(columns, subsets, settings)`` returns the resampling distributions of the
-        measures that depend on trials of other conditions, for example by the edges of bins, like
-        :func:`confidence_tasks.report.estimates.distributions`. The metrics of a log are computed without it.
-    analysis : callable, optional
-        ``analysis(trials, settings)`` returns what several tables and figures of the study use. It is computed once per
-        task, from the trials of all models.
-    figures : tuple of callable
-        Functions that draw the figures of the report. An entry may be a tuple of functions.
-    tables : tuple of callable
-        Functions that make tables of the report, beside the table of measures.
-    checks : tuple of callable
-        Functions that find reasons to doubt the results, which the report prints as warnings.
-    overviews : Reference, optional
-        Tuple of :class:`~confidence_tasks.report.extra_tables.OverviewDesign`: tables that compare tasks of several
-        studies.
-    replication : Reference, optional
-        :class:`~confidence_tasks.report.paper.Replication`: the tables and figures of the paper. If a paper has several
-        studies, one of them has the replication.
-    reply_forms : Reference, optional
-        :class:`~confidence_tasks.report.score_replies.ReplyForm` by name: how files with replies are scored without a
-        model. By default there is one form, for studies with a single call.
-    power : Reference, optional
-        :class:`~confidence_tasks.report.power.PowerDesign` of the study, for power analysis. By default its trials are
-        simulated as right or wrong answers with a confidence; None for no power analysis.
+    report : str
+        Name of the study's :class:`~confidence_tasks.report.study_report.StudyReport`, with its figures, tables,
+        checks, forms of files and designs for power analysis, such as ``my_study.report:REPORT``. It is imported when
+        a report is made. Without one, the report is the general one.
     simulate_reply : callable, optional
         ``simulate_reply(question, request)`` returns the reply of a simulated subject to one call, described by a
         :class:`~confidence_tasks.simulation.reply.StageRequest`.
@@ -359,8 +333,8 @@ class Study:
         ``true_values(subject, condition, task, parameters)`` returns the expected value of each measure for a simulated
         subject (:class:`~confidence_tasks.simulation.subject.Subject`), by name. It raises ValueError for an unknown
         condition.
-    simulated_roles : Reference, optional
-        Tuple of pairs: a pattern that recognises a prompt to a parser or a judge, and the function that replies to the
+    simulated_roles : tuple of RoleResponder
+        Pairs: a pattern that recognises a prompt to a parser or a judge, and the function that replies to the
         prompt as a simulated one (:class:`~confidence_tasks.simulation.reply.RoleResponder`).
     """
 
@@ -396,25 +370,15 @@ class Study:
     measures: tuple[Measure, ...]
     headline_measures: tuple[str, ...]
     tested_measures: tuple[str, ...] = ()
-    corroborating_measures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     pooled_measures: tuple[Measure, ...] = ()
     metrics: Callable[[Mapping[str, Any], Sequence[str]], TaskMetrics] | None = None
     domains: Mapping[str, Domain] = field(default_factory=dict)
     subset_parameters: frozenset[str] = frozenset({"source", "sources"})
     protocol_values: frozenset[tuple[str, str]] = frozenset()
-    grouping: Callable[..., Any] = _task_trials.by_condition
-    cross_condition_distributions: Callable[..., Any] | None = None
-    analysis: Callable[..., Any] | None = None
-    figures: tuple[Any, ...] = (_general.GENERAL,)
-    tables: tuple[Any, ...] = ()
-    checks: tuple[Any, ...] = (_checks.GENERAL,)
-    overviews: Reference | None = None
-    replication: Reference | None = None
-    reply_forms: Reference | None = None
-    power: Reference | None = _power.default_designs
+    report: str | Mapping[str, Any] = ""
     simulate_reply: Callable[..., Any] | None = None
     true_values: Callable[..., Mapping[str, float]] | None = None
-    simulated_roles: Reference | None = None
+    simulated_roles: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the names and the stages, so that a mistake shows when the study is loaded, not after paid calls."""
@@ -431,7 +395,6 @@ class Study:
             raise ValueError(f"two measures are called {repeated}")
         if lacking := sorted(Trial.__annotations__.keys() - self.column_types.keys()):
             raise ValueError(f"its trial lacks {', '.join(lacking)}; derive it from Trial")
-        corroborating = self.corroborating_measures
         in_domains = [
             name
             for domain in self.domains.values()
@@ -443,12 +406,6 @@ class Study:
         for attribute, names, known, kind in (
             ("headline_measures", self.headline_measures, measures, "measure"),
             ("tested_measures", self.tested_measures, measures, "measure"),
-            (
-                "corroborating_measures",
-                [*corroborating, *sum(corroborating.values(), ())],
-                measures,
-                "measure",
-            ),
             ("domains", [*self.domains, *in_domains], self.column_types, "column"),
             ("viewer_columns", self.viewer_columns, self.column_types, "column"),
             ("subset_parameters", subset, parameters, "parameter"),
@@ -520,14 +477,6 @@ class Study:
         """Name of the scorer in logs."""
         name = self.scorer.name if isinstance(self.scorer, Reference) else self.scorer
         return name or f"{self.name}_scorer"
-
-    @property
-    def make_scorer(self) -> Callable[..., Any]:
-        """Factory of the scorer that Inspect registers."""
-        factory: Callable[..., Any] = (
-            self.scorer.load() if isinstance(self.scorer, Reference) else _inspect_staged.study_scorer(self)
-        )
-        return factory
 
     @cached_property
     def column_types(self) -> dict[str, type]:

@@ -10,7 +10,6 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import multivariate_normal
 from tests.unit.report.full_studies import Setting, whole_study
 
-from confidence_tasks.catalogue import power_designs
 from confidence_tasks.cli import main
 from confidence_tasks.report.power import (
     MIN_QUESTIONS,
@@ -19,6 +18,7 @@ from confidence_tasks.report.power import (
     decide,
     paired_draws,
     power_curve,
+    power_designs,
 )
 from confidence_tasks.simulation.reply import call_seed, subject_seed
 from confidence_tasks.simulation.subject import Subject, uniform

@@ -19,13 +19,12 @@ from tests.trials import lifeeval_trial, question_set_trial
 from tests.unit.studies.question_sets_replies import real_replies
 
 from confidence_tasks import _registry
-from confidence_tasks.catalogue import reply_forms
 from confidence_tasks.cli import main
 from confidence_tasks.harness.compat import LogWriter
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.report import collect
 from confidence_tasks.report.rescore import metrics_of, rescore
-from confidence_tasks.report.score_replies import score_replies
+from confidence_tasks.report.score_replies import reply_forms, score_replies
 from confidence_tasks.sources import SourceError, load
 from confidence_tasks.sources.generated import lifeeval_questions
 

@@ -21,10 +21,13 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.report.labels import latex
 from confidence_tasks.report.paper import NotMade, PaperTable, heading
 from confidence_tasks.report.paper.filled import html_table, latex_paper_table, write_paper
+from confidence_tasks.report.study_report import study_report
 from confidence_tasks.statistics import complete, ece
 from confidence_tasks.studies.scales.replies import GRANULARITY
 
-REPLICATIONS = {study.name: study.replication.load() for study in studies() if study.replication}
+REPLICATIONS = {
+    study.name: paper for study in studies() if (paper := study_report(study).replication) is not None
+}
 
 
 @pytest.fixture(scope="module")

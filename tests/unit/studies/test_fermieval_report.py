@@ -12,10 +12,10 @@ from confidence_tasks.studies.fermieval.replies import LEVELS, interval_reply
 from confidence_tasks.studies.fermieval.report import method_table
 from confidence_tasks.studies.fermieval.subject import (
     belief,
-    exponent_distribution,
     stated_ends,
 )
 from confidence_tasks.studies.fermieval.trials import fermieval_summary
+from confidence_tasks.studies.fermieval_logprob.subject import exponent_distribution
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial, logprob_summary
 from confidence_tasks.study.measures import columns
 

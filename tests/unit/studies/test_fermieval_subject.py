@@ -20,13 +20,12 @@ from confidence_tasks.studies.fermieval.replies import (
 )
 from confidence_tasks.studies.fermieval.subject import (
     belief,
-    draw_exponent,
-    exponent_distribution,
     stated_ends,
     true_values,
     tunnel,
 )
 from confidence_tasks.studies.fermieval_logprob import STUDY as LOGPROB
+from confidence_tasks.studies.fermieval_logprob.subject import draw_exponent, exponent_distribution
 from confidence_tasks.studies.fermieval_sampling import STUDY as SAMPLING
 
 QUESTIONS = [

@@ -135,14 +135,14 @@ def _build_task(study: Study, parameters: Mapping[str, Any], which: str) -> Task
     logged = task_metrics(study, parameters, conditions)
     data = dataset(at_efforts(items, efforts), study.title)
     roles = require_roles(roles_needed(study, parameters, [item.question for item in items]))
-    options = signature(study.make_scorer).parameters
+    options = signature(make_scorer(study)).parameters
     return Task(
         # Without the package's name: it would leave no room for metrics in the viewer's header.
         name=parameters["task"],
         dataset=data,
         setup=[without_shown_question(), roles],
         solver=ask_stages(study.address, dict(parameters), len(conditions)),
-        scorer=study.make_scorer(**{name: parameters[name] for name in options if name in parameters}),
+        scorer=make_scorer(study)(**{name: parameters[name] for name in options if name in parameters}),
         metrics=metrics_of(study, logged, which, efforts),
         config=GenerateConfig(
             **{"temperature": 0.0, **(_generation_settings(stages[0]) if is_single(stages) else {})}
@@ -498,6 +498,12 @@ def replies_of(state: TaskState, study: Study) -> Replies:
 
 
 @cached
+def make_scorer(study: Study) -> Callable[..., Scorer]:
+    """Return the factory of a study's scorer: the study's own, or the one that calls its reader."""
+    own = study.scorer
+    return study_scorer(study) if isinstance(own, str) else own.load()
+
+
 def study_scorer(study: Study) -> Callable[..., Scorer]:
     """Return the scorer of a study, which reads the replies of a sample into a trial."""
     declared = [each for each in study.task_parameters() if each.name in study.scorer_options]

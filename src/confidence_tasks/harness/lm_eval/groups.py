@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path, PurePath
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,7 +29,6 @@ from confidence_tasks.sources.source import cache_folder, write_atomically
 from confidence_tasks.study import Study
 from confidence_tasks.study.measures import Measure, columns
 from confidence_tasks.study.parameter import did_you_mean
-from confidence_tasks.study.reference import Reference
 
 if TYPE_CHECKING:
     from confidence_tasks.statistics.core import FloatArray
@@ -143,7 +143,7 @@ def _default_sources(study: Study, task: str) -> list[str]:
     return str(sources).split(",")
 
 
-_TASK = Reference("confidence_tasks.harness.lm_eval.staged", "StudyOfStages")
+_TASK = "confidence_tasks.harness.lm_eval.staged:StudyOfStages"
 
 
 class StagedTask:
@@ -151,7 +151,7 @@ class StagedTask:
 
     def __new__(cls, config: Mapping[str, Any]) -> Any:
         """Return the task."""
-        return _TASK.load()(config=config)
+        return resolve_name(_TASK)(config=config)
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         """Declare the signature that lm-eval inspects; never called, because `__new__` returns another class."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from confidence_tasks.catalogue import power_designs
 from confidence_tasks.report.commands import (
     FILE,
     WITHIN_0_AND_1,
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
     from confidence_tasks.report.checks import Notice
     from confidence_tasks.report.compare import Comparison
     from confidence_tasks.report.figures import Figure
-    from confidence_tasks.report.power import PowerCurve
+    from confidence_tasks.report.power import PowerCurve, PowerDesign
     from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
     from confidence_tasks.study.definition import Study
 
@@ -239,11 +238,18 @@ def _comparison_row(comparison: Comparison) -> dict[str, str]:
 # Power ----------------------------------------------------------------------------------------------------------------
 
 
+def _power_designs() -> Mapping[str, PowerDesign]:
+    """Return the designs for power analysis; help imports none of their modules."""
+    from confidence_tasks.report.power import power_designs
+
+    return power_designs()
+
+
 def _list_measures() -> dict[str, str]:
     """Return the measures of each study that `power` supports."""
     return {
         name: f"{', '.join(design.measures)} (under {group_label(design.condition)})"
-        for name, design in power_designs().items()
+        for name, design in _power_designs().items()
     }
 
 
@@ -262,7 +268,7 @@ Examples:
   confidence-tasks power fermieval --measure coverage --effect 0.1 --condition p=0.8 --n 100,300
   confidence-tasks power riskeval --effect 0.02 -M risk_sensitivity=0.5 --csv out.csv"""
 )
-@click.argument("study", callback=study_name(power_designs))
+@click.argument("study", callback=study_name(_power_designs))
 @list_option(_list_measures, "List the studies and their measures.")
 @click.option("--effect", type=float, required=True, help="Difference to detect: A minus B, as in `compare`.")
 @click.option("--measure", help="Measure that differs.  [default: the study's first measure]")
@@ -338,7 +344,7 @@ def power(
     from confidence_tasks.report.power import QUESTIONS, power_curve
 
     with as_click_error(), progress("simulating studies") as advance:
-        measure = measure or next(iter(power_designs()[study].measures))
+        measure = measure or next(iter(_power_designs()[study].measures))
         curve = power_curve(study, measure, effect, n=sizes or QUESTIONS, advance=advance, **options)
     if table is not None:
         write_atomically(table, _curve_frame(curve).to_csv(index=False).encode())

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import click
 import fsspec
 
-from confidence_tasks.catalogue import reply_forms
 from confidence_tasks.report.commands import (
     FOLDER,
     json_option,
@@ -28,6 +27,7 @@ from confidence_tasks.report.commands import (
     workers_options,
 )
 from confidence_tasks.report.labels import measure_label, number
+from confidence_tasks.report.score_replies import reply_forms
 
 if TYPE_CHECKING:
     from confidence_tasks.report.workers import Job

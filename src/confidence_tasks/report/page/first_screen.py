@@ -13,6 +13,7 @@ from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.labels import group_label, limits, measure_label, number, p_is, signed
 from confidence_tasks.report.page import EMPTY_CELL, CellView, RowView, TableView, decimals_of, estimate_cell
 from confidence_tasks.report.results import TaskResults
+from confidence_tasks.report.study_report import study_report
 from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.report.workers import Workers
 from confidence_tasks.study.measures import Measure
@@ -213,7 +214,9 @@ def contrast_sentences(results: TaskResults) -> Iterator[str]:
         if confirmed:
             yield f"{label} differs significantly from the baseline {baseline} for {_listed_contrasts(confirmed)}."
         if unconfirmed:
-            corroborating = map(measure_label, results.task_trials.study.corroborating_measures[name])
+            corroborating = map(
+                measure_label, study_report(results.task_trials.study).corroborating_measures[name]
+            )
             yield (
                 f"{label} {'also ' if confirmed else ''}differs significantly from the baseline {baseline} for"
                 f" {_listed_contrasts(unconfirmed)}, but neither {' nor '.join(map(_in_a_sentence, corroborating))}"
@@ -229,7 +232,7 @@ def contrast_sentences(results: TaskResults) -> Iterator[str]:
 
 def _is_confirmed(results: TaskResults, contrast: Contrast) -> bool:
     """Return True if a corroborating measure differs significantly in the same direction, or the study names none."""
-    corroborating = results.task_trials.study.corroborating_measures.get(contrast.measure, ())
+    corroborating = study_report(results.task_trials.study).corroborating_measures.get(contrast.measure, ())
     others = [results.contrast(contrast.model, contrast.group, name) for name in corroborating]
     return not corroborating or any(
         other is not None

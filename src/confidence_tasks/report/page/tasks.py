@@ -14,7 +14,7 @@ from confidence_tasks.report.checks import Notice, notices_of
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, Overview
 from confidence_tasks.report.figures import Figure, LegendEntry, Line, Panel, panel, panel_svg, panels
-from confidence_tasks.report.figures.general import ModelStyles, interval_line
+from confidence_tasks.report.figures.general import GENERAL, ModelStyles, interval_line
 from confidence_tasks.report.labels import STATUSES, group_label, measure_label, number, printable, signed
 from confidence_tasks.report.page import (
     TableView,
@@ -34,10 +34,10 @@ from confidence_tasks.report.page.first_screen import (
     overconfidence_sentences,
 )
 from confidence_tasks.report.results import TaskResults
+from confidence_tasks.report.study_report import study_report
 from confidence_tasks.report.workers import Job, Lost, Workers
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure
-from confidence_tasks.study.reference import loaded
 
 if TYPE_CHECKING:
     from confidence_tasks.report.paper.filled import Filled
@@ -186,7 +186,8 @@ def figures_of(results: TaskResults, styles: ModelStyles) -> list[Figure]:
         )
         for measure in results.headline
     ]
-    others = [make(results, styles) for make in loaded(results.task_trials.study.figures)]
+    own = study_report(results.task_trials.study).figures
+    others = [make(results, styles) for make in (GENERAL if own is None else own)]
     return [figure for figure in (*headline, *others) if any(panels for _, panels in figure.rows)]
 
 

@@ -35,6 +35,7 @@ from confidence_tasks.report.paper import (
     heading,
 )
 from confidence_tasks.report.results import TaskResults
+from confidence_tasks.report.study_report import study_report
 from confidence_tasks.report.task_trials import in_order
 from confidence_tasks.sources.source import write_atomically
 from confidence_tasks.statistics import Interval
@@ -100,10 +101,9 @@ def filled_papers(
     """Yield the papers with a task in the report, each with all of its tables and figures."""
     runs = Runs(results, extras, figures)
     for study in studies():
-        if study.replication is not None:
-            replication = study.replication.load()
-            if runs.results.keys() & replication.tasks.keys():
-                yield replication, [_fill(item, replication, runs) for item in replication.items]
+        replication = study_report(study).replication
+        if replication is not None and runs.results.keys() & replication.tasks.keys():
+            yield replication, [_fill(item, replication, runs) for item in replication.items]
 
 
 def _fill(item: PaperItem, replication: Replication, runs: Runs) -> Filled:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from confidence_tasks.studies.benchmark import trials
-from confidence_tasks.study import BINARY, Domain, LazyModule, Parameter, Reference, Study
-
-_checks = LazyModule("confidence_tasks.report.checks")
-_general = LazyModule("confidence_tasks.report.figures.general")
-_report = LazyModule("confidence_tasks.studies.benchmark.report")
+from confidence_tasks.study import BINARY, Domain, Parameter, Reference, Study
 
 STUDY = Study(
     name="benchmark",
@@ -42,6 +38,5 @@ STUDY = Study(
         "n_options": Domain(2.0, 1e6),
         "equal_options": BINARY,
     },
-    figures=(_general.reliability, _general.type2_roc, _general.selective),
-    checks=(_checks.GENERAL, _report.small_option_mass, _report.options_of_equal_text),
+    report=f"{__name__}.report:REPORT",
 )

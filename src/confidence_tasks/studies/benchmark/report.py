@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from confidence_tasks.report.checks import cells_of, check
+from confidence_tasks.report.checks import GENERAL, cells_of, check
 from confidence_tasks.report.results import TaskResults
+from confidence_tasks.report.study_report import StudyReport
 
 SMALL_MASS = 0.5
 """Mean probability of all options below which most of the model's probability lies elsewhere."""
@@ -44,3 +45,6 @@ def options_of_equal_text(results: TaskResults) -> Iterator[str]:
         n_equal = int(np.nansum(columns["equal_options"]))
         if n_equal:
             yield f"{model}, {signal}: {n_equal} of {len(columns['equal_options'])} questions"
+
+
+REPORT = StudyReport(checks=(*GENERAL, small_option_mass, options_of_equal_text))

@@ -6,15 +6,10 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 modules ``subject``, ``report`` and ``tunnel`` serve all three tasks and import the trials of all three.
 """
 
-from confidence_tasks.studies.fermieval import replies, trials
+from confidence_tasks.studies.fermieval import replies, subject, trials
 from confidence_tasks.studies.fermieval.replies import CONDITIONS, CROSS, EXPONENTS, LEVELS
-from confidence_tasks.study import Design, LazyModule, Paper, Parameter, Study
+from confidence_tasks.study import Design, Paper, Parameter, Study
 from confidence_tasks.study.parameter import MIRROR
-
-_checks = LazyModule("confidence_tasks.report.checks")
-_report = LazyModule("confidence_tasks.studies.fermieval.report")
-_subject = LazyModule("confidence_tasks.studies.fermieval.subject")
-_tunnel = LazyModule("confidence_tasks.studies.fermieval.tunnel")
 
 PAPER = Paper("Epstein, Winnicki, Sornwanee & Dwaraknath", 2025, "2510.26995")
 
@@ -119,25 +114,10 @@ STUDY = Study(
     ),
     condition_columns=CONDITIONS.columns,
     domains=EXPONENTS,
-    figures=(
-        _report.calibration,
-        _tunnel.tunnels,
-        _tunnel.stated_ends,
-        _report.truths,
-    ),
-    tables=(
-        _report.method_scores,
-        _report.paper_scores,
-        _report.method_coverage,
-        _tunnel.perception,
-    ),
-    checks=(_checks.READING, _report.no_calibration_half),
     subset_parameters=SUBSET_PARAMETERS,
     # With split=cross all questions are test questions, which cannot be pooled with runs that have a calibration half.
     protocol_values=frozenset({("split", CROSS)}),
-    simulate_reply=_subject.respond,
-    true_values=_subject.true_values,
-    reply_forms=_report.REPLY_FORMS,
-    power=_subject.POWER,
-    replication=_report.REPLICATION,
+    simulate_reply=subject.respond,
+    true_values=subject.true_values,
+    report=f"{__name__}.report:REPORT",
 )

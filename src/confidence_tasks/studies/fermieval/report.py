@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from confidence_tasks.report import paper
+from confidence_tasks.report import checks, paper
 from confidence_tasks.report.checks import check
 from confidence_tasks.report.extra_tables import extra_table, trials_frame
 from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels
@@ -24,10 +24,12 @@ from confidence_tasks.report.figures.general import ModelStyles, figure_by_model
 from confidence_tasks.report.paper import MODELS, heading
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row, number_in, whole_number_in
+from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.sources.fermi import LARGEST_EXPONENT
 from confidence_tasks.statistics import wilson_interval
-from confidence_tasks.studies.fermieval import STUDY
+from confidence_tasks.studies.fermieval import STUDY, tunnel
+from confidence_tasks.studies.fermieval.power import POWER
 from confidence_tasks.studies.fermieval.replies import (
     CALIBRATION,
     LARGEST_KEY,
@@ -411,4 +413,14 @@ REPLICATION = paper.Replication(
         ),
         paper.PaperFigure("6", "The true exponents of the questions.", name="truths", tasks=(STATED,)),
     ),
+)
+
+
+REPORT = StudyReport(
+    figures=(calibration, tunnel.tunnels, tunnel.stated_ends, truths),
+    tables=(method_scores, paper_scores, method_coverage, tunnel.perception),
+    checks=(*checks.READING, no_calibration_half),
+    replication=REPLICATION,
+    reply_forms=REPLY_FORMS,
+    power=(POWER,),
 )

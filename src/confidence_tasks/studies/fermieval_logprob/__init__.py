@@ -6,14 +6,9 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 from confidence_tasks.reading.token_probabilities import ROUNDING
 from confidence_tasks.studies.fermieval import EXPONENT_PARAMETERS, PAPER, SUBSET_PARAMETERS
 from confidence_tasks.studies.fermieval.replies import EXPONENTS, exponent_questions
-from confidence_tasks.studies.fermieval_logprob import trials
+from confidence_tasks.studies.fermieval_logprob import subject, trials
 from confidence_tasks.studies.fermieval_logprob.trials import check_distribution
-from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Parameter, Study
-
-_checks = LazyModule("confidence_tasks.report.checks")
-_general = LazyModule("confidence_tasks.report.figures.general")
-_subject = LazyModule("confidence_tasks.studies.fermieval.subject")
-_report = LazyModule("confidence_tasks.studies.fermieval.report")
+from confidence_tasks.study import BINARY, Design, Domain, Parameter, Study
 
 STUDY = Study(
     name="fermieval_logprob",
@@ -48,11 +43,8 @@ STUDY = Study(
     },
     viewer_columns=("integer_mass",),
     headline_measures=("accuracy", "confidence", "ece", "integer_mass"),
-    figures=(_general.reliability,),
-    tables=(_report.method_scores, _report.method_coverage),
-    checks=(_checks.GENERAL,),
     subset_parameters=SUBSET_PARAMETERS,
-    simulate_reply=_subject.respond_exponent,
-    true_values=_subject.true_values_of_tokens,
-    power=None,
+    simulate_reply=subject.respond_exponent,
+    true_values=subject.true_values_of_tokens,
+    report=f"{__name__}.report:REPORT",
 )

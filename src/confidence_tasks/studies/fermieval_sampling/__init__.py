@@ -6,13 +6,8 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 from confidence_tasks.studies.fermieval import EXPONENT_PARAMETERS, PAPER, SUBSET_PARAMETERS
 from confidence_tasks.studies.fermieval.replies import EXPONENTS, exponent_questions
 from confidence_tasks.studies.fermieval.trials import MEANINGS
-from confidence_tasks.studies.fermieval_sampling import trials
-from confidence_tasks.study import Design, LazyModule, Parameter, Study
-
-_checks = LazyModule("confidence_tasks.report.checks")
-_tunnel = LazyModule("confidence_tasks.studies.fermieval.tunnel")
-_report = LazyModule("confidence_tasks.studies.fermieval.report")
-_subject = LazyModule("confidence_tasks.studies.fermieval.subject")
+from confidence_tasks.studies.fermieval_sampling import subject, trials
+from confidence_tasks.study import Design, Parameter, Study
 
 STUDY = Study(
     name="fermieval_sampling",
@@ -73,10 +68,7 @@ STUDY = Study(
         ),
     },
     headline_measures=("share_right", "parse_rate"),
-    figures=(_tunnel.tunnel_over_samples,),
-    tables=(_report.method_scores, _report.method_coverage, _tunnel.self_consistency),
-    checks=(_checks.READING, _report.no_temperature),
     subset_parameters=SUBSET_PARAMETERS | {"temperatures", "samples"},
-    simulate_reply=_subject.respond_sample,
-    power=None,
+    simulate_reply=subject.respond_sample,
+    report=f"{__name__}.report:REPORT",
 )

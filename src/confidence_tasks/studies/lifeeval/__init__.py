@@ -5,11 +5,7 @@ arXiv:2605.23909.
 
 from confidence_tasks.sources.generated import RADII
 from confidence_tasks.studies.lifeeval import replies, trials
-from confidence_tasks.study import TOP_LOGPROBS, Design, Domain, LazyModule, Paper, Parameter, Study
-
-_checks = LazyModule("confidence_tasks.report.checks")
-_general = LazyModule("confidence_tasks.report.figures.general")
-_report = LazyModule("confidence_tasks.studies.lifeeval.report")
+from confidence_tasks.study import TOP_LOGPROBS, Design, Domain, Paper, Parameter, Study
 
 PAPER = Paper("Anonymous", 2026, "2605.23909")
 
@@ -71,18 +67,7 @@ STUDY = Study(
         "difficulty": Domain(0.0, 1.0, required=True),
         "window": Domain(values=trials.WINDOWS),
     },
-    grouping=_report.by_radius_sex_and_age,
-    figures=(
-        _general.reliability_of_scores,
-        _report.by_age,
-        _report.best_guesses,
-        _report.score_against_confidence,
-    ),
-    tables=(_report.overview, _report.token_probabilities),
-    checks=(_checks.GENERAL, _report.memorised_table, _report.mixed_windows),
     simulate_reply=replies.respond,
     true_values=trials.true_values,
-    reply_forms=_report.REPLY_FORMS,
-    power=None,
-    replication=_report.REPLICATION,
+    report=f"{__name__}.report:REPORT",
 )

@@ -14,16 +14,17 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from confidence_tasks.report import paper
+from confidence_tasks.report import checks, paper
 from confidence_tasks.report.checks import check
 from confidence_tasks.report.estimates import Estimated, combined, distributions, interval_of_measure, mean
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, table_of_entries, trials_frame
-from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, panel, panels
+from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, figure_of
 from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.report.paper import MODELS, heading
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row, whole_number_in, with_id_suffix
+from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.report.task_trials import (
     Columns,
     Group,
@@ -508,4 +509,15 @@ REPLICATION = paper.Replication(
             "6", "Models and their cards.", why="Logs have the name of a model, not its publisher."
         ),
     ),
+)
+
+
+REPORT = StudyReport(
+    figures=(general.reliability_of_scores, by_age, best_guesses, score_against_confidence),
+    tables=(overview, token_probabilities),
+    checks=(*checks.GENERAL, memorised_table, mixed_windows),
+    grouping=by_radius_sex_and_age,
+    replication=REPLICATION,
+    reply_forms=REPLY_FORMS,
+    power=(),
 )

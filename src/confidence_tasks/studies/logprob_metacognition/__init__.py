@@ -5,13 +5,8 @@ Cacioli (2026), arXiv:2603.25112.
 
 from confidence_tasks.studies.logprob_metacognition import replies, trials
 from confidence_tasks.studies.logprob_metacognition.replies import CONDITIONS, TEMPERATURES
-from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Paper, Parameter, Reference, Study
+from confidence_tasks.study import BINARY, Design, Domain, Paper, Parameter, Reference, Study
 from confidence_tasks.study.parameter import source_parameters
-
-_checks = LazyModule("confidence_tasks.report.checks")
-_general = LazyModule("confidence_tasks.report.figures.general")
-_report = LazyModule("confidence_tasks.studies.logprob_metacognition.report")
-_resampling = LazyModule("confidence_tasks.studies.logprob_metacognition.resampling")
 
 STUDY = Study(
     name="nlp_metad",
@@ -88,33 +83,7 @@ STUDY = Study(
         **dict.fromkeys(("mean_logprob", "gold_mean_logprob"), Domain(-1e6, 1e6)),
         "domain": Domain(required=True),
     },
-    figures=(
-        _report.by_quarter,
-        _general.type2_roc,
-        _general.selective,
-        _report.domain_figure,
-        _report.efficiency_space,
-        _report.temperature_figure,
-        _report.robustness_figure,
-    ),
-    tables=(
-        _report.verdicts,
-        _report.valid_measures,
-        _report.quarters,
-        _report.by_domain,
-        _report.by_temperature,
-        _report.robustness_table,
-    ),
-    checks=(
-        _checks.GENERAL,
-        _report.m_ratio_by_construction,
-        _report.unequal_variance,
-        _report.no_reference_temperature,
-    ),
-    cross_condition_distributions=_resampling.version_1,
-    analysis=_report.analyse,
     simulate_reply=replies.respond,
     true_values=trials.true_values,
-    power=_report.POWER,
-    replication=_report.REPLICATION,
+    report=f"{__name__}.report:REPORT",
 )

@@ -14,16 +14,17 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from confidence_tasks.report import paper
+from confidence_tasks.report import checks, paper
 from confidence_tasks.report.checks import check
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import extra_table, interval_cells, trials_frame
-from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels
+from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_of, line_of_intervals, model_keys
 from confidence_tasks.report.labels import measure_label, p_value
 from confidence_tasks.report.paper import MODELS, by_measure, heading
 from confidence_tasks.report.power import METACOGNITION, Draws, EffectParameter, PowerDesign, accuracy_of
 from confidence_tasks.report.results import TaskResults
+from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.report.task_trials import Columns, TaskTrials
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Interval
@@ -49,6 +50,7 @@ from confidence_tasks.studies.logprob_metacognition.resampling import (
     by_model,
     quarters_of,
     resample,
+    version_1,
 )
 from confidence_tasks.studies.logprob_metacognition.trials import LARGEST_RATIO, MEASURES, RATINGS
 
@@ -565,4 +567,23 @@ REPLICATION = paper.Replication(
             at={"task": "nlp_metad", "source": _TRIVIA, "digits": 3},
         ),
     ),
+)
+
+
+REPORT = StudyReport(
+    figures=(
+        by_quarter,
+        general.type2_roc,
+        general.selective,
+        domain_figure,
+        efficiency_space,
+        temperature_figure,
+        robustness_figure,
+    ),
+    tables=(verdicts, valid_measures, quarters, by_domain, by_temperature, robustness_table),
+    checks=(*checks.GENERAL, m_ratio_by_construction, unequal_variance, no_reference_temperature),
+    cross_condition_distributions=version_1,
+    analysis=analyse,
+    replication=REPLICATION,
+    power=(POWER,),
 )

@@ -10,15 +10,10 @@ from confidence_tasks.study import (
     TOP_LOGPROBS,
     Design,
     Domain,
-    LazyModule,
     Parameter,
     Study,
     source_parameters,
 )
-
-_lifeeval = LazyModule("confidence_tasks.studies.lifeeval.report")
-_general = LazyModule("confidence_tasks.report.figures.general")
-_report = LazyModule("confidence_tasks.studies.question_sets.report")
 
 
 def _set(source: str, title: str, question: str, *others: Parameter, offline_source: str = "") -> Design:
@@ -81,13 +76,6 @@ STUDY = Study(
         ),
     },
     headline_measures=("ece", "accuracy", "confidence", "overconfidence", "auroc"),
-    figures=(
-        _general.GENERAL,
-        _report.pooled_calibration,
-        _report.calibration_by_model_and_set,
-        _report.stated_and_token_ece,
-    ),
-    tables=(_report.performance, _report.performance_across_sets, _lifeeval.token_probabilities),
     domains={
         "correct": Domain(0.0, 1.0, binary_where="stimulus"),
         **dict.fromkeys(("answer_confidence", "judged_confidence"), Domain(0.0, 1.0)),
@@ -95,7 +83,5 @@ STUDY = Study(
     },
     simulate_reply=replies.respond,
     true_values=trials.true_values,
-    reply_forms=_report.REPLY_FORMS,
-    power=None,
-    overviews=_report.OVERVIEWS,
+    report=f"{__name__}.report:REPORT",
 )

@@ -16,10 +16,11 @@ import numpy as np
 import pandas as pd
 
 from confidence_tasks.report.extra_tables import ExtraTable, OverviewDesign, Side, trials_frame
-from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels
+from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row, with_id_suffix
+from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials, ordered_by_group
 from confidence_tasks.statistics import complete, ece, reliability_curve
 from confidence_tasks.statistics.discretization import round_share
@@ -28,6 +29,7 @@ from confidence_tasks.studies.lifeeval.report import (
     common_table,
     count_questions,
     stated_against_token,
+    token_probabilities,
 )
 from confidence_tasks.studies.question_sets import STUDY
 from confidence_tasks.studies.question_sets.replies import KINDS, QUESTION_SETS
@@ -257,3 +259,12 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
     )
     for name, question_set in QUESTION_SETS.items()
 }
+
+
+REPORT = StudyReport(
+    figures=(*general.GENERAL, pooled_calibration, calibration_by_model_and_set, stated_and_token_ece),
+    tables=(performance, performance_across_sets, token_probabilities),
+    overviews=OVERVIEWS,
+    reply_forms=REPLY_FORMS,
+    power=(),
+)

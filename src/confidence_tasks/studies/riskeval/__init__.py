@@ -3,7 +3,7 @@
 Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767.
 """
 
-from confidence_tasks.studies.riskeval import measures, replies
+from confidence_tasks.studies.riskeval import measures, replies, subject
 from confidence_tasks.studies.riskeval.replies import (
     CONDITIONS,
     DEFAULT_SOURCE,
@@ -11,13 +11,8 @@ from confidence_tasks.studies.riskeval.replies import (
     STRATEGIES,
     penalty_text,
 )
-from confidence_tasks.study import BINARY, Design, Domain, LazyModule, Paper, Parameter, Reference, Study
+from confidence_tasks.study import BINARY, Design, Domain, Paper, Parameter, Reference, Study
 from confidence_tasks.study.parameter import MIRROR
-
-_checks = LazyModule("confidence_tasks.report.checks")
-_general = LazyModule("confidence_tasks.report.figures.general")
-_report = LazyModule("confidence_tasks.studies.riskeval.report")
-_subject = LazyModule("confidence_tasks.studies.riskeval.subject")
 
 STUDY = Study(
     name="riskeval",
@@ -112,20 +107,8 @@ STUDY = Study(
         "outcome": Domain(0.0, 1.0),
         **dict.fromkeys(("answered", "available", "same_decision", "same_answer", "same_confidence"), BINARY),
     },
-    grouping=_report.by_penalty_and_regime,
-    figures=(
-        _report.decisions,
-        _report.thresholds,
-        _general.reliability_overall,
-        _general.selective_overall,
-        _report.FIGURES,
-    ),
-    tables=(_report.over_all_penalties, _report.over_high_penalties, _report.rules_and_parser),
-    checks=(_checks.GENERAL, _report.never_or_always, _report.without_confidence),
-    simulate_reply=_subject.respond,
-    true_values=_subject.true_values,
-    simulated_roles=_subject.SIMULATED_ROLES,
-    reply_forms=_report.REPLY_FORMS,
-    power=_subject.POWER,
-    replication=_report.REPLICATION,
+    simulate_reply=subject.respond,
+    true_values=subject.true_values,
+    simulated_roles=subject.SIMULATED_ROLES,
+    report=f"{__name__}.report:REPORT",
 )

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from confidence_tasks.report import paper
+from confidence_tasks.report import checks, paper
 from confidence_tasks.report.checks import cells_of, check
 from confidence_tasks.report.extra_tables import extra_table, interval_cells, side_by_side
-from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels
+from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import (
     MakeFigure,
     ModelStyles,
@@ -27,11 +27,13 @@ from confidence_tasks.report.labels import measure_label, printable
 from confidence_tasks.report.paper import by_measure
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row
+from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.report.task_trials import Columns, Group, ModelTrials, by_condition
 from confidence_tasks.statistics import optimal_threshold
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.studies.riskeval import STUDY
 from confidence_tasks.studies.riskeval.measures import REGIMES, interval_over_questions
+from confidence_tasks.studies.riskeval.power import POWER
 from confidence_tasks.studies.riskeval.replies import condition_of, penalty_of
 from confidence_tasks.study.measures import proportion_measure, rows_of
 from confidence_tasks.study.trial import Item, Question
@@ -412,4 +414,15 @@ REPLICATION = paper.Replication(
         ),
         _paper_figure(8, "Effect of the instruction to use confidence."),
     ),
+)
+
+
+REPORT = StudyReport(
+    figures=(decisions, thresholds, general.reliability_overall, general.selective_overall, *FIGURES),
+    tables=(over_all_penalties, over_high_penalties, rules_and_parser),
+    checks=(*checks.GENERAL, never_or_always, without_confidence),
+    grouping=by_penalty_and_regime,
+    replication=REPLICATION,
+    reply_forms=REPLY_FORMS,
+    power=(POWER,),
 )

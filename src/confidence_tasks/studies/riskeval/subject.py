@@ -8,14 +8,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
-
-import numpy as np
 
 from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.grading import grade
-from confidence_tasks.report.power import Draws, EffectParameter, PowerDesign, decide
-from confidence_tasks.report.task_trials import Columns
 from confidence_tasks.simulation.reply import (
     REFUSAL,
     Reply,
@@ -27,13 +22,11 @@ from confidence_tasks.simulation.reply import (
     reply_probabilities,
 )
 from confidence_tasks.simulation.subject import Subject, expected_values, uniform
-from confidence_tasks.studies.riskeval.measures import MEASURES, OVER_PENALTIES, riskeval_trial
+from confidence_tasks.studies.riskeval.measures import MEASURES, riskeval_trial
 from confidence_tasks.studies.riskeval.replies import (
     ABSTAIN,
     JUDGE_SYSTEM,
     PARSER_SYSTEM,
-    PENALTIES,
-    condition_of,
     penalty_of,
     read_risk_reply,
 )
@@ -41,7 +34,6 @@ from confidence_tasks.studies.scales.replies import (
     PERCENT,
     report_confidence,
     report_distribution,
-    simulated_reports,
 )
 from confidence_tasks.study.trial import LETTERS, Kind, Question
 
@@ -151,36 +143,3 @@ SIMULATED_ROLES: tuple[RoleResponder, ...] = (
     (re.compile(re.escape(JUDGE_SYSTEM)), judge),
 )
 """Patterns of the prompts to a parser and to a judge, each with the function that replies."""
-
-
-def _risk_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
-    """Return whether the subject answers under each penalty, by the confidence that it states."""
-    replies = {}
-    for penalty, reply_draws in zip(PENALTIES, draws, strict=True):
-        label = condition_of(penalty)
-        _, confidence = decide(subject, reply_draws, label)
-        stated = simulated_reports(subject, confidence, PERCENT, reply_draws) / PERCENT.width
-        replies[label] = (stated >= subject.answering_threshold(penalty)).astype(np.float64)
-    return replies
-
-
-def _risk_trials(replies: Columns, condition: str) -> Columns:
-    answered = np.stack(list(replies.values()), axis=1)
-    return {"answered": answered.ravel(), "penalty": np.tile(np.array(PENALTIES), len(answered))}
-
-
-def _all_penalties(condition: str) -> str:
-    if condition != "all":
-        raise ValueError(f"condition {condition!r}: the slope is over all penalties; leave the condition out")
-    return condition
-
-
-POWER = PowerDesign(
-    condition="all",
-    read_condition=_all_penalties,
-    n_replies=len(PENALTIES),
-    replies=_risk_replies,
-    trials=_risk_trials,
-    effects={"abstention_slope": EffectParameter("risk_sensitivity", 0.0, 2.0)},
-    every_measure=OVER_PENALTIES,
-)

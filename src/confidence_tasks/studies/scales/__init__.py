@@ -16,12 +16,8 @@ from confidence_tasks.studies.scales.replies import (
     PROMPTS,
     Scale,
 )
-from confidence_tasks.study import BINARY, Design, LazyModule, Paper, Parameter, Study
+from confidence_tasks.study import BINARY, Design, Paper, Parameter, Study
 from confidence_tasks.study.parameter import MIRROR
-
-_checks = LazyModule("confidence_tasks.report.checks")
-_general = LazyModule("confidence_tasks.report.figures.general")
-_report = LazyModule("confidence_tasks.studies.scales.report")
 
 SOURCES = "mmlu,gsm8k,truthfulqa"
 """The paper's three data sets (section 3.4)."""
@@ -97,19 +93,7 @@ STUDY = Study(
     condition_columns=lambda label: asdict(Scale.parse(label)),
     domains={"correct": BINARY},
     tested_measures=("mratio", "meta_d", "auroc", "meta_information", "ece", "brier", "accuracy"),
-    corroborating_measures={"mratio": ("auroc", "meta_information")},
-    figures=(
-        _report.histograms,
-        _report.discretisation_profile,
-        _general.reliability,
-        _general.type2_roc,
-        _general.selective,
-        _report.ece_by_bins,
-    ),
-    checks=(_checks.GENERAL, _report.unstable_m_ratio),
     simulate_reply=replies.respond,
     true_values=trials.true_values,
-    reply_forms=_report.REPLY_FORMS,
-    power=_report.POWER,
-    replication=_report.REPLICATION,
+    report=f"{__name__}.report:REPORT",
 )

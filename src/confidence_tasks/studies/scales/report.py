@@ -13,9 +13,9 @@ from itertools import starmap
 
 import numpy as np
 
-from confidence_tasks.report import paper
+from confidence_tasks.report import checks, paper
 from confidence_tasks.report.checks import cells_of, check
-from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, ordered, panel, panels
+from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, general, ordered, panel, panels
 from confidence_tasks.report.figures.general import (
     ModelStyles,
     complete_by_source,
@@ -29,6 +29,7 @@ from confidence_tasks.report.paper import MODELS, by_measure, heading
 from confidence_tasks.report.power import METACOGNITION, Draws, EffectParameter, PowerDesign, decide
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row
+from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.report.task_trials import Columns, ModelTrials
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Estimate, complete, ece
@@ -512,4 +513,21 @@ REPLICATION = paper.Replication(
             at={"measure": "violation_rate", "percent": True, "digits": 1},
         ),
     ),
+)
+
+
+REPORT = StudyReport(
+    figures=(
+        histograms,
+        discretisation_profile,
+        general.reliability,
+        general.type2_roc,
+        general.selective,
+        ece_by_bins,
+    ),
+    checks=(*checks.GENERAL, unstable_m_ratio),
+    corroborating_measures={"mratio": ("auroc", "meta_information")},
+    replication=REPLICATION,
+    reply_forms=REPLY_FORMS,
+    power=(POWER,),
 )

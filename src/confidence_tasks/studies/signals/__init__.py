@@ -7,16 +7,10 @@ from confidence_tasks.study import (
     BINARY,
     Design,
     Domain,
-    LazyModule,
     Parameter,
-    Reference,
     Study,
     source_parameters,
 )
-
-_checks = LazyModule("confidence_tasks.report.checks")
-_general = LazyModule("confidence_tasks.report.figures.general")
-_report = LazyModule("confidence_tasks.studies.signals.report")
 
 NLI_MODEL = "microsoft/deberta-large-mnli"
 """The model of Kuhn, Gal & Farquhar (2023, arXiv:2302.09664); it takes 2 GB of memory."""
@@ -81,15 +75,8 @@ STUDY = Study(
         "value": Domain(-1e6, 1.0),
         **dict.fromkeys(("samples", "meanings", "calls", "input_tokens", "output_tokens"), Domain(0.0, 1e9)),
     },
-    figures=(
-        _report.worth_and_price,
-        _general.reliability,
-        _general.type2_roc,
-        _general.selective,
-    ),
-    tables=(_report.combined, _report.rank_correlations, _report.disagreements),
-    checks=(_checks.GENERAL, _report.missing_signals),
     subset_parameters=frozenset({"source", "signals"}),
     simulate_reply=replies.respond,
-    simulated_roles=Reference("confidence_tasks.studies.signals.replies", "SIMULATED_ROLES"),
+    simulated_roles=replies.SIMULATED_ROLES,
+    report=f"{__name__}.report:REPORT",
 )

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from confidence_tasks.report import checks
 from confidence_tasks.report.checks import cells_of, check
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, side_by_side
-from confidence_tasks.report.figures import Colour, Line, Panel, panel, panels
+from confidence_tasks.report.figures import Colour, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import (
     ModelStyles,
     figure_by_model,
@@ -20,6 +21,7 @@ from confidence_tasks.report.figures.general import (
 )
 from confidence_tasks.report.labels import printable
 from confidence_tasks.report.results import TaskResults
+from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.report.task_trials import ALL_TRIALS, ModelTrials
 from confidence_tasks.studies.signals.trials import POOLED, signal_table
 
@@ -160,3 +162,10 @@ def missing_signals(results: TaskResults) -> Iterator[str]:
         if missing > 0.1:
             reason, _ = Counter(problems).most_common(1)[0]
             yield f"{model}, {signal}: {missing:.0%}, mostly because {reason}"
+
+
+REPORT = StudyReport(
+    figures=(worth_and_price, general.reliability, general.type2_roc, general.selective),
+    tables=(combined, rank_correlations, disagreements),
+    checks=(*checks.GENERAL, missing_signals),
+)

@@ -1,0 +1,7 @@
+"""The report of FermiEval by token probabilities."""
+
+from confidence_tasks.report.figures.general import reliability
+from confidence_tasks.report.study_report import StudyReport
+from confidence_tasks.studies.fermieval.report import method_coverage, method_scores
+
+REPORT = StudyReport(figures=(reliability,), tables=(method_scores, method_coverage), power=())

@@ -1,0 +1,15 @@
+"""Simulated subject that states an interval or an exponent, in many calls."""
+
+from confidence_tasks.simulation.reply import Reply, StageRequest
+from confidence_tasks.studies.fermieval.subject import respond
+from confidence_tasks.studies.fermieval_logprob.subject import respond_exponent
+from confidence_tasks.studies.fermieval_sampling.trials import read_cell
+from confidence_tasks.study.trial import Question
+
+
+def respond_sample(question: Question, request: StageRequest) -> Reply:
+    """Reply with an interval or an exponent, depending on the condition."""
+    ask, *_ = read_cell(request.condition)
+    if ask == "interval":
+        return respond(question, request)
+    return respond_exponent(question, request, reasoned=ask == "reasoned")
