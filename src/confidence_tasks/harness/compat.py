@@ -7,7 +7,9 @@ are imported inside the functions, so that importing this module does not fail i
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from importlib import import_module
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from inspect_ai import Task
     from inspect_ai.event import ModelEvent
     from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary, EvalSpec
-    from inspect_ai.model import CachePolicy, ChatMessage, Model
+    from inspect_ai.model import CachePolicy, ChatMessage, GenerateConfig, Model
     from lm_eval.api.model import LM, TemplateLM
     from lm_eval.api.task import ConfigurableTask
     from torch import Tensor
@@ -147,6 +149,15 @@ def cached_since(model: Model, call: ModelEvent, policy: CachePolicy) -> datetim
     )
     path = Path(cache.cache_path(model=str(model))) / entry.key
     return datetime.fromtimestamp(path.stat().st_mtime, UTC) if path.exists() else None
+
+
+def run_settings() -> GenerateConfig:
+    """Return the generation settings of the current run: those of the task, replaced by the user's.
+
+    Needs ``inspect_ai.model._generate_config.active_generate_config``. Tested on Inspect 0.3.285.
+    """
+    settings: GenerateConfig = import_module("inspect_ai.model._generate_config").active_generate_config()
+    return settings
 
 
 def built_in_provider(model: Model) -> str:
@@ -423,6 +434,65 @@ def see_replies(model: LM, see: Callable[[Any], object]) -> None:
 
     endpoint.parse_generations = seeing(endpoint.parse_generations)
     endpoint.parse_logprobs = seeing(endpoint.parse_logprobs)
+
+
+def is_endpoint(model: LM) -> bool:
+    """Return whether an lm-eval model is a server that is asked over HTTP, which :func:`filter_payloads` needs.
+
+    Needs the base class ``TemplateAPI``. Tested on lm-eval 0.4.12 and 0.4.13.
+    """
+    return any(kind.__name__ == "TemplateAPI" for kind in type(model).__mro__)
+
+
+def filter_payloads(model: LM, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Make an endpoint send ``change(payload)`` in place of each payload.
+
+    Needs ``TemplateAPI._create_payload``. Tested on lm-eval 0.4.12 and 0.4.13.
+    """
+    endpoint: Any = model
+    create = endpoint._create_payload
+    endpoint._create_payload = lambda *args, **options: change(create(*args, **options))
+
+
+@contextmanager
+def calls_one_by_one(model: LM, check: Callable[[dict[str, Any], int, str], bool]) -> Iterator[None]:
+    """Make an endpoint send its requests one after the other, and repeat each while ``check`` returns True.
+
+    ``check(payload, status, text)`` gets the payload, the HTTP status and the text of the reply. Needs
+    ``TemplateAPI.model_call`` with the attributes that it uses, and ``_concurrent``. Tested on lm-eval 0.4.12 and
+    0.4.13.
+    """
+    import requests
+
+    endpoint: Any = model
+
+    def call(messages: Any, *, generate: bool = True, gen_kwargs: Any = None, **options: Any) -> Any:
+        while True:
+            payload = endpoint._create_payload(
+                endpoint.create_message(messages),
+                generate=generate,
+                gen_kwargs=deepcopy(gen_kwargs),
+                seed=endpoint._seed,
+                eos=endpoint.eos_string,
+                **options,
+            )
+            response = requests.post(
+                endpoint.base_url,
+                json=payload,
+                headers=endpoint.header,
+                verify=endpoint.verify_certificate,
+                timeout=endpoint.timeout,
+            )
+            if not check(payload, response.status_code, response.text):
+                response.raise_for_status()
+                return response.json()
+
+    concurrent, endpoint._concurrent, endpoint.model_call = endpoint._concurrent, 1, call
+    try:
+        yield
+    finally:
+        endpoint._concurrent = concurrent
+        del endpoint.model_call
 
 
 def has_network(model: LM) -> bool:

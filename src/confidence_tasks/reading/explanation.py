@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from confidence_tasks.reading.token_probabilities import missing_reason
+from confidence_tasks.reading.token_probabilities import candidates, missing_reason
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.stage import Token
 from confidence_tasks.study.trial import Question, Status
@@ -68,6 +68,8 @@ def answer_and_key(trial: Mapping[str, Any], question: Question) -> dict[str, st
 def token_probability(trial: Mapping[str, Any], tokens: Sequence[Token]) -> dict[str, str]:
     """Return the row for the token probability of the answer, or for the reason why it is missing."""
     problem = missing_reason(tokens) if tokens else ""
+    if tokens and "token_correct" in trial and not any(len(candidates(token)) > 1 for token in tokens):
+        problem = problem or "the provider returned no alternatives to the tokens"
     if math.isnan(trial["token_confidence"]):
         return {"Token probability": f"none: {escape_markdown(problem)}"} if problem else {}
     judged = f": **{verdict(trial['token_correct'])}**" if "token_correct" in trial else ""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from confidence_tasks.study.stage import Token
+from confidence_tasks.study.stage import ModelReply, Token
 from confidence_tasks.study.trial import LETTERS
 
 if TYPE_CHECKING:
@@ -73,6 +73,55 @@ def _with_alternatives(token: Token) -> list[tuple[str, float]]:
     return [(token.text, token.logprob), *token.alternatives.items()]
 
 
+def tokens_from_reply(reply: ModelReply) -> list[Token]:
+    """Return the tokens from the first one of the reply's text on, without those of reasoning.
+
+    Servers list the tokens of reasoning first, also where the text of the reply has none. Some return the tokens of a
+    part of the reply. The result is empty if the reply has no text outside thoughts, or if the tokens are others.
+
+    Examples
+    --------
+    >>> tokens = (Token("False", -0.1, {}), Token("?", -0.2, {}), Token("</think>", -0.1, {}), Token("True", -0.3, {}))
+    >>> [token.text for token in tokens_from_reply(ModelReply("True", tokens))]
+    ['True']
+    """
+    visible = reply.text.strip()
+    first, last = answer_slice([token.text for token in reply.tokens], visible, 0, len(visible))
+    is_part = bool(visible) and _join(reply.tokens).strip() in visible
+    return list(reply.tokens[first:]) if first < last or is_part else []
+
+
+def token_problem(reply: ModelReply, *, alternatives: bool = False) -> str:
+    """Return why the tokens of a reply cannot be used; empty if they can.
+
+    ``alternatives`` says whether the study needs alternatives to a token.
+    """
+    if not reply.tokens:
+        return reply.problem or "the provider returned no log-probabilities"
+    if is_unmeasured(reply.tokens):
+        return "every token has a log-probability of exactly 0, so none was measured"
+    if not reply.text.strip():
+        return "the reply is empty or reasoning only"
+    tokens = tokens_from_reply(reply)
+    if not tokens:
+        return "the tokens are not those of the answer"
+    if alternatives and not any(len(candidates(token)) > 1 for token in tokens):
+        return "the provider returned no alternatives to the tokens"
+    return ""
+
+
+FEWEST_ZEROS = 5
+"""Number of tokens from which log-probabilities that are all exactly 0 were not measured.
+
+Those of a few tokens of a very sure model may all be rounded to 0.
+"""
+
+
+def is_unmeasured(tokens: Sequence[Token]) -> bool:
+    """Return True if a server fills in 0 for the log-probability of every token."""
+    return len(tokens) >= FEWEST_ZEROS and not any(token.logprob for token in tokens)
+
+
 def missing_reason(tokens: Sequence[Token]) -> str:
     """Return the reason why tokens have no probabilities; empty if they have.
 
@@ -87,6 +136,12 @@ def missing_reason(tokens: Sequence[Token]) -> str:
         for text, logprob in _with_alternatives(token):
             if not is_possible(logprob):
                 return f'the token "{text[:20]}" has a log-probability of {logprob:g}, which is impossible'
+        total = math.fsum(math.exp(min(logprob, 0.0)) for logprob in candidates(token).values())
+        if total > 1.0 + ROUNDING:
+            return (
+                f'the token "{token.text[:20]}" and its alternatives have a total probability of {total:.3g}, which '
+                "is impossible"
+            )
     return ""
 
 
@@ -105,9 +160,10 @@ def option_probabilities(tokens: Sequence[Token], options: Mapping[str, Sequence
     r"""Compute the probability of each option from the first token of the answer.
 
     The probability of an option is the sum over the tokens that write it or begin to (``A``, `` A``, ``"A"``, ``Tr``
-    for ``True``), divided by the sum over all options. An option that is not among the alternatives has probability 0.
-    ``options`` has the words that express each option. The result is empty if the reply has no answer, no option is
-    among the alternatives, or a log-probability is impossible.
+    for ``True``), divided by the sum over all options. An option that is not among the alternatives has probability 0,
+    but if all of them write the same option, the others share the probability that is not listed, which is their upper
+    bound. ``options`` has the words that express each option. The result is empty if the reply has no answer, its first
+    token has no alternatives or none that is an option, or a log-probability is impossible.
 
     References
     ----------
@@ -120,15 +176,30 @@ def option_probabilities(tokens: Sequence[Token], options: Mapping[str, Sequence
     {'A': 0.7109, 'B': 0.0, 'C': 0.2891}
     """
     first = next(iter(_overlapping_tokens(tokens, *option_span(_join(tokens)))), None)
-    if first is None or missing_reason([first]):
+    if first is None or missing_reason([first]) or is_unmeasured(tokens):
         return {}
-    mass = dict.fromkeys(options, 0.0)
-    for text, logprob in candidates(first).items():
-        option = match_option(text, options)
-        if option is not None:
-            mass[option] += math.exp(min(logprob, 0.0))
+    mass = _option_mass(candidates(first), options)
     total = math.fsum(mass.values())
     return {option: p / total for option, p in mass.items()} if total > 0 else {}
+
+
+def _option_mass(listed: Mapping[str, float], options: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    """Return the probability of each option from the listed tokens; empty if only one token is listed."""
+    if len(listed) < 2:
+        return {}
+    matches = {text: match_option(text, options) for text in listed}
+    mass = dict.fromkeys(options, 0.0)
+    for text, option in matches.items():
+        if option is not None:
+            mass[option] += math.exp(min(listed[text], 0.0))
+    return _rest_to_others(mass) if len(set(matches.values())) == 1 else mass
+
+
+def _rest_to_others(mass: Mapping[str, float]) -> dict[str, float]:
+    """Share the probability that is not listed among the options without any, if another option has some."""
+    others = [option for option, p in mass.items() if not p]
+    rest = max(1.0 - math.fsum(mass.values()), 0.0) if len(others) < len(mass) else 0.0
+    return {option: p or rest / len(others) for option, p in mass.items()}
 
 
 def number_probability(tokens: Sequence[Token]) -> float:
@@ -144,7 +215,7 @@ def number_probability(tokens: Sequence[Token]) -> float:
     """
     first, last = number_span(_join(tokens))
     logprobs = [token.logprob for token in _overlapping_tokens(tokens, first, last)]
-    if first == last or not all(map(is_known, logprobs)):
+    if first == last or not all(map(is_known, logprobs)) or is_unmeasured(tokens):
         return math.nan
     return math.exp(min(math.fsum(logprobs), 0.0))
 
@@ -237,8 +308,8 @@ def decode_tokens(tokens: Sequence[bytes]) -> list[str]:
 def answer_tokens(tokens: Sequence[Token], reply: str, begin: int, end: int) -> AnswerTokens:
     """Compute the mean log-probability of the tokens that overlap ``reply[begin:end]``.
 
-    ``tokens`` are all tokens that the provider returned, in order. There may be further ones before and after the
-    reply, such as those of reasoning. The mean is NaN if the joined tokens do not contain the reply.
+    ``tokens`` are all tokens that the provider returned, in order. There may be further ones before the reply, such as
+    those of reasoning, and special ones after it. The mean is NaN if the joined tokens do not end with the reply.
 
     A provider that decodes tokens one by one returns U+FFFD for the bytes of a split character. In this case only the
     ASCII characters are compared, and a token without any is part of the answer if the tokens around it are.
@@ -256,7 +327,7 @@ def answer_tokens(tokens: Sequence[Token], reply: str, begin: int, end: int) -> 
     """
     first, last = answer_slice([token.text for token in tokens], reply, begin, end)
     logprobs = [token.logprob for token in tokens[first:last]]
-    known = bool(logprobs) and all(map(is_known, logprobs))
+    known = bool(logprobs) and all(map(is_known, logprobs)) and not is_unmeasured(tokens)
     mean = math.fsum(min(logprob, 0.0) for logprob in logprobs) / len(logprobs) if known else math.nan
     return AnswerTokens(mean, len(logprobs))
 
@@ -317,6 +388,15 @@ _NORMALISATIONS: tuple[Callable[[str], str], ...] = (
 """Functions applied to a reply and its tokens before they are compared, tried in this order."""
 
 
+_SPECIAL = re.compile(r"</s>|<[^<>/][^<>]{0,40}>|\[[^\[\]/][^\[\]]{0,40}\]")
+"""A special token, such as ``<|im_end|>``, but not one that closes a thought."""
+
+
+def _ends(text: str) -> bool:
+    """Return whether a text after a reply is nothing but special tokens; otherwise the reply was found in reasoning."""
+    return not any(map(str.isalnum, _SPECIAL.sub("", text)))
+
+
 def _overlapping(
     texts: Sequence[str], reply: str, begin: int, end: int, normalise: Callable[[str], str]
 ) -> list[int]:
@@ -324,10 +404,11 @@ def _overlapping(
     texts = [normalise(text) for text in texts]
     whole, before, answer = normalise(reply), normalise(reply[:begin]), normalise(reply[begin:end])
     # The last occurrence, searched in reversed texts, because `rfind` takes quadratic time in the worst case.
-    n_after = "".join(texts)[::-1].find(whole.strip()[::-1])
-    if n_after < 0 or not answer:
+    joined = "".join(texts)
+    n_after = joined[::-1].find(whole.strip()[::-1])
+    if n_after < 0 or not answer or not _ends(joined[len(joined) - n_after :]):
         return []
-    start = sum(map(len, texts)) - n_after - len(whole.strip())
+    start = len(joined) - n_after - len(whole.strip())
     first = start + len(before) - (len(whole) - len(whole.lstrip()))
     last = first + len(answer)
     # Tokens without characters are bytes of a split character, which ASCII texts do not contain.

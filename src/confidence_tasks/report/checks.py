@@ -211,6 +211,20 @@ def other_models(results: TaskResults) -> Iterable[str]:
 
 
 @check(
+    "warning",
+    "Refused parameters",
+    "A server refused parameters of the calls, which were left out, lowered or renamed. Without a temperature of 0 the"
+    " replies are sampled; without a seed a repeated run has other samples; fewer alternatives make token probabilities"
+    " less exact.",
+)
+def refused_parameters(results: TaskResults) -> Iterator[str]:
+    """Yield each parameter that the server of a model refused, with the server's sentence."""
+    for model in results.models:
+        for note in dict.fromkeys(note for file in model.files for note in file.refused):
+            yield f"{model.label}: {note}"
+
+
+@check(
     "note",
     "Replies of earlier runs",
     "These replies were read from Inspect's cache and not asked for again. They are right if the same model still"
@@ -489,6 +503,7 @@ READING: tuple[Check, ...] = (
     several_ways,
     from_cache,
     moved_system_messages,
+    refused_parameters,
     without_results,
     same_trial_twice,
     mixed_versions,

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from confidence_tasks.catalogue import studies, study_of_scores
 from confidence_tasks.harness.inspect.model_calls import effort_settings
 from confidence_tasks.harness.inspect.viewer import is_sent, scored_trial
+from confidence_tasks.harness.refusals import refusals_in
 from confidence_tasks.report.benchmark_logs import benchmark_log, changes_of_prompt, task_of
 from confidence_tasks.report.origins import Origins
 from confidence_tasks.report.sample_changes import sample_changes
@@ -76,10 +77,12 @@ def _read(
     study: Study | None = None
     rows: dict[_Way, dict[_SampleKey, tuple[Any, ...] | None]] = {}
     origins = Origins(header.eval.created)
+    refused: dict[str, None] = {}
     for summary in samples:
         study = study or study_of_scores(summary.scores or {})
         metadata = summary.metadata or _NOTHING
         origins.add(metadata.origin)
+        refused.update(dict.fromkeys(refusals_in(metadata.server_refusals)))
         # The later summary of a sample that ran twice replaces the first, in the same position.
         effort = metadata.effort if isinstance(metadata.effort, str) else None
         same_way = rows.setdefault((effort, _fallback(summary)), {})
@@ -130,6 +133,7 @@ def _read(
                 run=spec.task_id,
                 left_out=(*(left_out if not files else ()), *wrong),
                 from_cache=origins.remark() if not files else "",
+                refused=tuple(refused) if not files else (),
             )
         )
     if not files:
@@ -290,6 +294,7 @@ class _Metadata(Struct, gc=False):
     output_tokens: Any = None
     reasoning_tokens: Any = None
     origin: Any = None
+    server_refusals: Any = None
 
 
 _NOTHING = _Metadata()

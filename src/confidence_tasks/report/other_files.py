@@ -20,6 +20,7 @@ from msgspec.json import Decoder
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.address import ORIGIN
 from confidence_tasks.harness.lm_eval.groups import REVISIONS, TRIAL
+from confidence_tasks.harness.refusals import REFUSED, refusals_in
 from confidence_tasks.harness.system_role import SYSTEM_MESSAGE
 from confidence_tasks.report.benchmark_samples import benchmark_samples, group_of_task
 from confidence_tasks.report.trial_files import (
@@ -144,6 +145,7 @@ def read_sample_file(path: str) -> TrialFile:
         return _read_benchmark(path, task, run)
     keys = tuple(study.column_types)
     rows, n_lines, generation = _rows(path, keys)
+    refused = refusals_in(generation.pop(REFUSED, None))
     if not rows:
         raise NotTrialsError(f"no line of task {task} holds a trial of a study")
     columns, left_out = trial_columns(
@@ -157,6 +159,7 @@ def read_sample_file(path: str) -> TrialFile:
         lost=max(_n_samples(run, task), n_lines) - len(rows),
         provenance=_provenance(run, task),
         left_out=left_out,
+        refused=refused,
         **_facts(path, task, run, study, generation),
     )
 
@@ -265,7 +268,7 @@ def _generation(arguments: Any) -> dict[str, Any]:
     """Return the settings of generation in the arguments of a sample's first request; empty if there are none."""
     request = arguments.get("gen_args_0") if isinstance(arguments, dict) else None
     settings = request.get("arg_1") if isinstance(request, dict) else None
-    return settings if isinstance(settings, dict) else {}
+    return dict(settings) if isinstance(settings, dict) else {}
 
 
 def _study(task: str) -> Study | None:

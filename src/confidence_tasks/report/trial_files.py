@@ -79,6 +79,8 @@ class TrialFile:
         Sentences that say which trials of the file do not count, and why.
     from_cache : str
         How many replies were read from the cache of an earlier run, and of which date; empty if none were.
+    refused : tuple of str
+        Sentences that say which parameters a server refused, and what was sent instead.
     """
 
     path: str
@@ -101,6 +103,7 @@ class TrialFile:
     run: str = ""
     left_out: tuple[str, ...] = ()
     from_cache: str = ""
+    refused: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.columns["question_id"])

@@ -126,6 +126,9 @@ class Stage:
         Possible replies. lm-eval scores each of them and generates no reply: they are alternatives to a single token.
     delimiter : str
         Text that lm-eval inserts between a prompt and its reply in plain-text prompts.
+    problem : callable, optional
+        ``problem(reply)`` returns why the tokens of a :class:`ModelReply` cannot be used, empty if they can; by default
+        they can if there are any. If log-probabilities are required, a problem of the first reply stops the run.
 
     Examples
     --------
@@ -149,6 +152,7 @@ class Stage:
     options: Callable[[Question], Mapping[str, Sequence[str]]] | None = None
     candidates: Sequence[str] = ()
     delimiter: str = "\n\n"
+    problem: Callable[[ModelReply], str] | None = None
 
     def prompts(self, question: Question, condition: str, replies: Replies) -> tuple[str, ...]:
         """Return the prompts of one question under one condition; none if the stage is skipped."""

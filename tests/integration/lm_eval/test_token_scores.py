@@ -41,7 +41,7 @@ def request(reply, context="2+2=", stage=WHOLE):
 
 
 class CountingLM(TemplateLM):
-    """A model of single characters, each of log-probability -1."""
+    """A model of single characters, each of log-probability -3, so that those of all options add up to less than 1."""
 
     eot_token_id = 0
     calls = 0
@@ -63,7 +63,7 @@ class CountingLM(TemplateLM):
 
     def _loglikelihood_tokens(self, requests, **kwargs):
         self.calls += len(requests)
-        return [(-float(len(continuation)), True) for _, _, continuation in requests]
+        return [(-3.0 * len(continuation), True) for _, _, continuation in requests]
 
     def generate_until(self, requests, disable_tqdm=False):
         return ["Answer: 4\nConfidence: 9"] * len(requests)
@@ -85,7 +85,7 @@ def test_every_token_is_scored_after_those_before_it_and_equal_replies_once():
     model = CountingLM()
     first, second = score_tokens(model, [request("same"), request("same")])
     assert first == second
-    assert [(token.text, token.logprob) for token in first] == [(letter, -1.0) for letter in "same"]
+    assert [(token.text, token.logprob) for token in first] == [(letter, -3.0) for letter in "same"]
     assert model.calls == 4
 
 

@@ -11,8 +11,10 @@ from confidence_tasks.reading.token_probabilities import (
     missing_reason,
     number_probability,
     option_probabilities,
+    token_problem,
+    tokens_from_reply,
 )
-from confidence_tasks.study.stage import Token
+from confidence_tasks.study.stage import ModelReply, Token
 
 
 def tokens(*texts, **alternatives):
@@ -138,3 +140,62 @@ def test_a_token_that_is_listed_in_two_spellings_of_a_space_counts_once():
 def test_known_probabilities_have_no_missing_reason():
     assert missing_reason([Token("A", -0.5, {"B": -math.inf})]) == ""
     assert "no token probabilities" in missing_reason([])
+
+
+# Tokens of the reply --------------------------------------------------------------------------------------------------
+
+TRACE = (
+    Token("Is", -0.1, {}),
+    Token(" it", -0.1, {}),
+    Token(" False", -0.2, {}),
+    Token("?\n</think>\n", -0.1, {}),
+)
+REPLY = (Token("True", -0.3, {"True": -0.3, "False": -1.4}), Token("<|im_end|>", -0.01, {}))
+
+
+@pytest.mark.parametrize("text", ["True", "\nTrue "])
+def test_tokens_of_reasoning_are_not_those_of_the_reply(text):
+    assert tokens_from_reply(ModelReply(text, TRACE + REPLY)) == list(REPLY)
+    assert token_problem(ModelReply(text, TRACE + REPLY), alternatives=True) == ""
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        (ModelReply("True"), "returned no log-probabilities"),
+        (ModelReply("True", problem="the server says no"), "the server says no"),
+        (ModelReply("", TRACE), "empty or reasoning only"),
+        (ModelReply("False", TRACE), "not those of the answer"),
+        (ModelReply("True", (Token("zebra", -0.1, {}),)), "not those of the answer"),
+        (
+            ModelReply("a b c d e", tuple(Token(t, 0.0, {}) for t in ("a", " b", " c", " d", " e"))),
+            "exactly 0",
+        ),
+        (ModelReply("True", (Token("True", -0.3, {"True": -0.3}),)), "no alternatives"),
+    ],
+)
+def test_tokens_that_cannot_be_used_have_a_reason(reply, problem):
+    assert problem in token_problem(reply, alternatives=True)
+
+
+def test_an_answer_without_alternatives_has_no_distribution():
+    alone = [Token("Answer: ", -0.1, {}), Token("True", -0.1, {})]
+    assert option_probabilities(alone, YES_NO) == {}
+    assert option_probabilities([alone[0], Token("True", -0.1, {"True": -0.1})], YES_NO) == {}
+
+
+def test_of_alternatives_that_write_one_option_the_rest_is_that_of_the_others():
+    listed = {"True": math.log(0.6), " True": math.log(0.1)}
+    token = Token("True", math.log(0.6), listed)
+    found = option_probabilities([Token("Answer: ", -0.1, {}), token], YES_NO)
+    assert found == pytest.approx({"yes": 0.7, "no": 0.3})
+    four = option_probabilities(
+        [Token("Answer: ", -0.1, {}), Token("A", math.log(0.6), {"(A": math.log(0.1)})], letter_options(4)
+    )
+    assert four == pytest.approx({"A": 0.7, "B": 0.1, "C": 0.1, "D": 0.1})
+
+
+def test_alternatives_of_a_total_probability_above_1_are_impossible():
+    token = Token("True", -0.1, {"True": -0.1, "False": -0.1})
+    assert "total probability of 1.81" in missing_reason([token])
+    assert option_probabilities([Token("Answer: ", -0.1, {}), token], YES_NO) == {}

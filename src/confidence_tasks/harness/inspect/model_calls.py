@@ -36,11 +36,17 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import Store, concurrency
 
 from confidence_tasks.harness.address import is_own_server
-from confidence_tasks.harness.compat import hf_parts, hf_prompt
+from confidence_tasks.harness.compat import hf_parts, hf_prompt, run_settings
 from confidence_tasks.harness.inspect.origin import address_of, is_cached_reply, note_origin
+from confidence_tasks.harness.inspect.refused import note_refusals, tolerate_refusals
+from confidence_tasks.harness.refusals import REFUSED, RefusedParameterError
+from confidence_tasks.reading.thoughts import strip_thoughts, without_thoughts
 from confidence_tasks.reading.token_probabilities import decode_tokens, scored_tokens
 from confidence_tasks.study.parameter import did_you_mean
-from confidence_tasks.study.stage import TOKENS, ModelReply, Token
+from confidence_tasks.study.stage import TOKENS, ModelReply, Stage, Token
+
+_IN_PROCESS = frozenset({"HuggingFaceAPI", "SimulatedInstrument", "SimulatedSubject"})
+"""Class names of the providers whose models run in this process, without a server that could refuse a parameter."""
 
 _LOCAL_PROVIDERS = frozenset(
     {
@@ -189,7 +195,7 @@ async def ask_role(
     if stored is None or stored["asked"] != digest:
         if missing := missing_roles([role]):
             raise RoleError(missing)
-        model = get_model(role=role, required=True, config=GenerateConfig(temperature=0.0))
+        model = asked_model(role)
         messages: list[ChatMessage] = [ChatMessageSystem(content=system), ChatMessageUser(content=prompt)]
         policy = call_cache(model, cache, per_epoch=False)
         async with concurrency(f"{role}-{digest}", 1, visible=False):
@@ -197,6 +203,7 @@ async def ask_role(
         note_origin(state, role=role, policy=policy)
         stored = {"asked": digest, "reply": output.completion}
         state.store.set(key, stored)
+        note_refusals(state, [output])
         state.metadata = with_tokens(state.metadata, tokens_used(output.usage))
     return str(stored["reply"])
 
@@ -205,11 +212,26 @@ async def ask_stage_role(
     role: str, messages: list[ChatMessage], config: GenerateConfig, state: TaskState, cache: bool | None
 ) -> ModelOutput:
     """Return the reply of a role's model to a stage, from the cache or a call of the model."""
-    model = get_model(role=role, required=True)
+    model = asked_model(role)
     policy = call_cache(model, cache, per_epoch=True)
     output = await model.generate(messages, config=config, cache=policy)
     note_origin(state, role=role, policy=policy)
     return output
+
+
+def asked_model(role: str = "") -> Model:
+    """Return the model of a role, or the one under test, which leaves out optional parameters that its server refuses.
+
+    A role's model has its own temperature, else that of the run, which is 0 unless the user sets it.
+    """
+    if role:
+        temperature = run_settings().temperature or 0.0
+        model = get_model(role=role, required=True, config=GenerateConfig(temperature=temperature))
+    else:
+        model = get_model()
+    if type(model.api).__name__ not in _IN_PROCESS:
+        tolerate_refusals(model)
+    return model
 
 
 FILTERED = "I cannot answer this question."
@@ -271,6 +293,16 @@ def _token_texts(content: Sequence[Logprob]) -> list[str]:
         return tokens
 
 
+def stage_reply(stage: Stage, output: ModelOutput) -> ModelReply:
+    """Return the reply to a stage, with its tokens if the stage needs them, or the reason why there are none."""
+    tokens = reply_tokens(output) if stage.logprobs else []
+    if not stage.logprobs or tokens:
+        return model_reply(output, tokens)
+    refusals = (output.metadata or {}).get(REFUSED, ())
+    refused = next((note for note in refusals if note.startswith("logprobs")), "")
+    return model_reply(output, tokens, refused or "the provider returned no log-probabilities")
+
+
 def tokens_used(usage: ModelUsage | None) -> dict[str, float]:
     """Return the token counts reported for a call; the input tokens include those in the provider's prompt cache."""
     if usage is None:
@@ -305,32 +337,37 @@ def has_probabilities(output: ModelOutput) -> bool:
     return logprobs is not None and bool(logprobs.content)
 
 
-def rejects_logprobs(error: RuntimeError) -> bool:
-    """Return whether a provider rejected a request for log-probabilities."""
-    return "logprob" in str(getattr(error, "provider_message", "")).lower()
-
-
 class TokenProbabilityError(RuntimeError):
     """The model under test returns no token probabilities."""
 
 
+OTHER_PROVIDERS = (
+    "use a provider that returns them, such as vllm, sglang, hf, llama-cpp-python, or a chat model of openai, google, "
+    "grok or an openai-api server; Anthropic, Mistral, groq, bedrock and OpenAI's reasoning models return none"
+)
+
+MORE_ROOM = "a reasoning model may need a higher --max-tokens, such as 4096"
+
+
 @dataclass(frozen=True)
 class ProbabilityGate:
-    """Makes the first call of each model alone, and the other calls only if the first reply has token probabilities.
+    """Makes the first call of each model alone, and the other calls only if the first reply's tokens can be used.
 
     So a run with a model without token probabilities stops after one call, with any number of connections and even if
     errors of samples are tolerated. A model with token probabilities needs no extra call. ``purpose`` begins the error
-    message, such as ``stage 'answer' of nlp_metad needs``.
+    message, such as ``stage 'answer' of nlp_metad needs``. ``stage`` is the stage, whose own limit of tokens may be too
+    low for a reasoning model.
     """
 
     purpose: str
+    stage: Stage
     _faults: WeakKeyDictionary[ModelAPI, str] = field(default_factory=WeakKeyDictionary)
     _empty: WeakKeyDictionary[ModelAPI, int] = field(default_factory=WeakKeyDictionary)
 
     async def __call__(self, model: Model, ask: Callable[[], Awaitable[TaskState]]) -> TaskState:
         """Await ``ask`` and return its result.
 
-        Raises TokenProbabilityError, without calling ``ask``, if the model is known to have no token probabilities.
+        Raises TokenProbabilityError, without calling ``ask``, if the tokens of the model are known to be useless.
         """
         if model.api not in self._faults:
             async with concurrency(f"{self.purpose} {id(model.api)}", 1, visible=False):
@@ -345,36 +382,43 @@ class ProbabilityGate:
     async def _ask_first(self, model: Model, ask: Callable[[], Awaitable[TaskState]]) -> TaskState:
         try:
             return await ask()
-        except RuntimeError as error:
-            if rejects_logprobs(error):
-                self._faults[model.api] = f"{model} rejects requests for them"
-                self._raise_fault(model)
+        except RefusedParameterError as error:
+            self._faults[model.api] = str(error)
+            self._raise_fault(model)
             raise
 
     def _record_fault(self, model: Model, output: ModelOutput) -> None:
-        """Record whether a model has token probabilities; nothing yet after a filtered or an empty reply."""
+        """Record whether a model's tokens can be used; nothing yet after a filtered or an empty reply."""
         choice = output.choices[0] if output.choices else None
-        if has_probabilities(output):
-            self._faults[model.api] = ""
-        elif choice is not None and choice.stop_reason == "content_filter":
+        has_text = bool(strip_thoughts(output.completion).strip())
+        if choice is not None and choice.stop_reason == "content_filter":
             return  # the text is the provider's, not the model's
-        elif output.completion:
-            self._faults[model.api] = f"{model} returned none with its first reply"
+        if has_text and not has_probabilities(output):
+            self._faults[model.api] = f"{model} returned none with its first reply: {OTHER_PROVIDERS}"
+        elif has_text:
+            reply = without_thoughts(stage_reply(self.stage, output))
+            problem = self.stage.problem(reply) if self.stage.problem else ""
+            fault = f"with the first reply of {model}, {problem}: {OTHER_PROVIDERS}"
+            self._faults[model.api] = fault if problem else ""
         else:
-            self._empty[model.api] = self._empty.get(model.api, 0) + 1
-            if self._empty[model.api] == EMPTY_REPLIES:
-                self._faults[model.api] = (
-                    f"{model} returned none, and no text, {EMPTY_REPLIES} times (a reasoning model may need a higher "
-                    "--max-tokens)"
-                )
+            self._record_empty(model, output)
+
+    def _record_empty(self, model: Model, output: ModelOutput) -> None:
+        """Record a reply without text, or with reasoning only."""
+        n_empty = self._empty[model.api] = self._empty.get(model.api, 0) + 1
+        cut = bool(output.choices) and output.stop_reason == "max_tokens"
+        limit = self.stage.max_tokens
+        if cut and limit is not None and run_settings().max_tokens in (None, limit):
+            self._faults[model.api] = (
+                f"the first reply of {model} ended within its reasoning after {limit} tokens: {MORE_ROOM}"
+            )
+        elif n_empty == EMPTY_REPLIES:
+            returned = "reasoning only" if has_probabilities(output) else "none, and no text,"
+            self._faults[model.api] = f"{model} returned {returned} {EMPTY_REPLIES} times ({MORE_ROOM})"
 
     def _raise_fault(self, model: Model) -> None:
         if fault := self._faults.get(model.api):
-            raise TokenProbabilityError(
-                f"{self.purpose} token probabilities, and {fault}: use a provider that returns them, such as "
-                "vllm, sglang, hf, llama-cpp-python, or a chat model of openai, google, grok or an openai-api server; "
-                "Anthropic, Mistral, groq, bedrock and OpenAI's reasoning models return none"
-            )
+            raise TokenProbabilityError(f"{self.purpose} token probabilities, and {fault}")
 
 
 def is_local(model: Model) -> bool:

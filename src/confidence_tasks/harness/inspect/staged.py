@@ -22,27 +22,28 @@ from inspect_ai.model import (
     ChatMessageUser,
     GenerateConfig,
     Model,
-    ModelAPI,
     ModelOutput,
-    get_model,
 )
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.harness.compat import built_in_provider, hf_prompt
+from confidence_tasks.harness.inspect import refused
 from confidence_tasks.harness.inspect.local_prompts import LocalPrompts
 from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.model_calls import (
+    OTHER_PROVIDERS,
     ProbabilityGate,
     ask_once,
     ask_stage_role,
+    asked_model,
     effort_settings,
     has_probabilities,
     is_local,
     model_reply,
-    rejects_logprobs,
     reply_tokens,
     require_roles,
+    stage_reply,
     text_logprobs,
 )
 from confidence_tasks.harness.inspect.viewer import (
@@ -144,9 +145,7 @@ def _build_task(study: Study, parameters: Mapping[str, Any], which: str) -> Task
         solver=ask_stages(study.address, dict(parameters), len(conditions)),
         scorer=make_scorer(study)(**{name: parameters[name] for name in options if name in parameters}),
         metrics=metrics_of(study, logged, which, efforts),
-        config=GenerateConfig(
-            **{"temperature": 0.0, **(_generation_settings(stages[0]) if is_single(stages) else {})}
-        ),
+        config=GenerateConfig(**_task_settings(stages)),
         epochs=Epochs(parameters[study.repeats_parameter], []) if study.repeats_parameter else None,
         version=study.version,
         metadata=provenance({name: value for name, value in parameters.items() if name != "task"}, data),
@@ -161,6 +160,11 @@ def _build_task(study: Study, parameters: Mapping[str, Any], which: str) -> Task
         ),
         viewer=viewer(study),
     )
+
+
+def _task_settings(stages: Sequence[Stage]) -> dict[str, Any]:
+    """Return the generation settings of a task, which the user's replace."""
+    return {"temperature": 0.0, **(_generation_settings(stages[0]) if is_single(stages) else {})}
 
 
 def _generation_settings(stage: Stage) -> dict[str, Any]:
@@ -225,7 +229,6 @@ class _Asker:
     study: Study
     stages: Sequence[Stage]
     gates: Mapping[str, ProbabilityGate]
-    rejecting: set[ModelAPI]
     parameters: Mapping[str, Any]
     state: TaskState
     generate: Generate
@@ -242,7 +245,7 @@ class _Asker:
         start = list(self.state.messages)
         replies: dict[str, list[ModelReply]] = {}
         conversations: dict[str, list[ChatMessage]] = {}
-        first: ModelOutput | None = None
+        outputs: list[ModelOutput] = []
         for stage in self.stages:
             call = StageCall(self.study, self.question, self.condition, stage.name, replies)
             prompts = conversations_of(
@@ -252,13 +255,13 @@ class _Asker:
             for _, messages in list(prompts):
                 for number in range(stage.samples):
                     output = await self._ask(stage, call, messages, number)
-                    first = first or output
-                    stage_replies.append(_stage_reply(stage, output))
+                    outputs.append(output)
+                    stage_replies.append(stage_reply(stage, output))
                     message = output.message if output.choices else ChatMessageAssistant(content="")
                     conversations.setdefault(stage.name, [*messages, message])
             replies[stage.name] = stage_replies
-        assert first is not None
-        self.state.output = first
+        refused.note_refusals(self.state, outputs)
+        self.state.output = outputs[0]
         self.state.messages = self._longest_conversation(conversations) or start
         return replies
 
@@ -275,7 +278,7 @@ class _Asker:
     async def _ask(
         self, stage: Stage, call: StageCall, messages: list[ChatMessage], number: int
     ) -> ModelOutput:
-        model = get_model(role=stage.role, required=True) if stage.role else get_model()
+        model = asked_model(stage.role)
         if is_local(model):
             key = (stage.name, self.question.id, self.state.metadata.get(EFFORT))
             messages = self.prompts.reaching(model, messages, key, self.state)
@@ -283,7 +286,8 @@ class _Asker:
         async def call_model() -> ModelOutput:
             token = stage_call.set(call)
             try:
-                return await self._call(stage, model, messages, number)
+                with refused.needing(self._needed(stage)):
+                    return await self._call(stage, model, messages, number)
             finally:
                 stage_call.reset(token)
 
@@ -300,8 +304,7 @@ class _Asker:
             return await _score_forced_reply(model, messages, stage.forced_reply(self.question))
         settings, cache = self._settings(stage, model, number), self.parameters["cache"]
         if stage.role:
-            config = GenerateConfig(**{"temperature": 0.0, **settings})
-            return await ask_stage_role(stage.role, messages, config, self.state, cache)
+            return await ask_stage_role(stage.role, messages, GenerateConfig(**settings), self.state, cache)
 
         async def ask(
             usable: Callable[[ModelOutput], bool] = lambda output: True, **logprobs: Any
@@ -319,24 +322,40 @@ class _Asker:
             logprobs["top_logprobs"] = stage.top_logprobs
         if stage.logprobs == "required":
             return (await self.gates[stage.name](model, lambda: ask(has_probabilities, **logprobs))).output
-        try:
-            return (await ask(**(logprobs if model.api not in self.rejecting else {}))).output
-        except RuntimeError as error:
-            if not rejects_logprobs(error):
-                raise
-            self.rejecting.add(model.api)
-            return (await ask()).output
+        return (await ask(**logprobs)).output
+
+    def _needed(self, stage: Stage) -> dict[str, str]:
+        """Return the parameters that a stage cannot do without, each with what the user can do."""
+        needed = {}
+        if stage.logprobs == "required":
+            needed["logprobs"] = f"The study needs token probabilities: {OTHER_PROVIDERS}"
+        if callable(stage.temperature) or stage.temperature:
+            name = self.study.condition_parameter if callable(stage.temperature) else "temperature"
+            needed["temperature"] = f"Choose a temperature that it takes, such as with -T {name}=1"
+        for name, value in self._user_settings().items():
+            needed.setdefault(
+                name, f"Leave out --{name.replace('_', '-')}={value:g}, or choose another value"
+            )
+        return needed
+
+    def _user_settings(self) -> dict[str, float]:
+        """Return the temperature and the limit of tokens that the user gave for the run."""
+        return refused.user_settings(GenerateConfig(**_task_settings(self.stages)))
 
     def _settings(self, stage: Stage, model: Model, number: int) -> dict[str, Any]:
-        temperature, epoch = stage.temperature_in(self.condition), self.state.epoch
+        declared, epoch, user = stage.temperature_in(self.condition), self.state.epoch, self._user_settings()
+        # A greedy stage takes the temperature of the run, which is 0 unless the user sets it.
+        greedy = declared == 0.0 and not callable(stage.temperature)
+        temperature = user.get("temperature", 0.0) if greedy else declared
         settings = {} if stage.role else effort_settings(self.state.metadata.get(EFFORT))
         if not is_single(self.stages):
-            settings |= {"temperature": temperature, "max_tokens": stage.max_tokens}
+            limit = None if "max_tokens" in user else stage.max_tokens
+            settings |= {"temperature": None if greedy else temperature, "max_tokens": limit}
         elif callable(stage.temperature):
             settings |= {"temperature": temperature}
         if is_local(model) and temperature is not None:
             settings |= _local_sampling(model, stage.name, temperature)
-        if stage.samples > 1 or temperature:
+        if stage.samples > 1 or declared:
             # Repeated trials are numbered from 1, as on lm-eval.
             settings["seed"] = (
                 number + stage.samples * (epoch - 1) + bool(self.study.repeats_parameter)
@@ -429,12 +448,6 @@ def refuse_effort(model: Model, effort: str | None) -> None:
         )
 
 
-def _stage_reply(stage: Stage, output: ModelOutput) -> ModelReply:
-    tokens = reply_tokens(output) if stage.logprobs else []
-    missing = stage.logprobs and not tokens
-    return model_reply(output, tokens, "the provider returned no log-probabilities" if missing else "")
-
-
 @solver
 def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) -> Solver:
     """Return a solver that runs the stages of a study and stores their replies in the sample.
@@ -447,22 +460,20 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
     loaded = load_study(study)
     stages = loaded.stages_of(parameters)
     gates = {
-        stage.name: ProbabilityGate(f"stage {stage.name!r} of {loaded.name} needs")
+        stage.name: ProbabilityGate(f"stage {stage.name!r} of {loaded.name} needs", stage)
         for stage in stages
         if stage.logprobs
     }
-    rejecting: set[ModelAPI] = set()
     shared, prompts = _SharedCalls(n_conditions), LocalPrompts()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         question = question_from_metadata(state.metadata)
         effort = state.metadata.get(EFFORT)
-        refuse_forced_reply(get_model(), stages)
-        refuse_effort(get_model(), effort)
-        with shared.for_question((get_model().api, question.id, state.epoch, effort)) as calls:
-            asker = _Asker(
-                loaded, stages, gates, rejecting, parameters, state, generate, question, calls, prompts
-            )
+        model = asked_model()
+        refuse_forced_reply(model, stages)
+        refuse_effort(model, effort)
+        with shared.for_question((model.api, question.id, state.epoch, effort)) as calls:
+            asker = _Asker(loaded, stages, gates, parameters, state, generate, question, calls, prompts)
             replies = await asker.ask_all()
         counts = {kind: count for kind, count in tokens_spent(replies).items() if not math.isnan(count)}
         state.metadata = {**state.metadata, **counts}

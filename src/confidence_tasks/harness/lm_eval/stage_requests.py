@@ -30,9 +30,11 @@ from confidence_tasks.harness.compat import (
     cached_result,
     has_network,
     network_logits,
-    token_loglikelihoods,
 )
+from confidence_tasks.harness.lm_eval import endpoints
 from confidence_tasks.harness.lm_eval.chat import Turns, render
+from confidence_tasks.harness.lm_eval.endpoints import loglikelihoods
+from confidence_tasks.harness.lm_eval.scoring import NOT_ECHOED, Pair, measuring_problem, scoring_problem
 from confidence_tasks.harness.staged import (
     STUDY,
     as_continuation,
@@ -43,7 +45,6 @@ from confidence_tasks.harness.staged import (
 )
 from confidence_tasks.reading.token_probabilities import (
     answer_slice,
-    is_possible,
     match_option,
     scored_tokens,
     token_texts,
@@ -54,6 +55,10 @@ from confidence_tasks.study.stage import ModelReply, Stage, Token
 from confidence_tasks.study.trial import question_from_metadata
 
 SCORES = "score_tokens"
+
+# No stop sequence: lm-eval's default, a blank line, would truncate JSON and reasoning.
+GENERATION: Mapping[str, Any] = {"until": [], "max_gen_toks": 1024, "do_sample": False, "temperature": 0.0}
+"""Default generation settings."""
 
 _log = logging.getLogger(__name__)
 
@@ -83,6 +88,12 @@ def token_problem(model: LM) -> str:
 add_request_type("token_problem", token_problem)
 
 
+def scoring_fault(model: LM, context: str) -> str:
+    """Return why a model cannot score given tokens, such as after a context; empty if it can."""
+    problem = token_problem(model)
+    return problem if problem or not isinstance(model, TemplateLM) else measuring_problem(model, context)
+
+
 class _Passage(NamedTuple):
     """A reply with its context, and the part of the reply to score. It is the key of the cached tokens."""
 
@@ -101,7 +112,7 @@ def score_tokens(model: LM, generations: Sequence[StageGeneration]) -> list[tupl
     continuation of the preceding tokens, without alternatives, for which lm-eval has no interface. If the stage uses
     only a part of the reply, only that part is scored.
     """
-    if problem := token_problem(model):
+    if problem := scoring_fault(model, generations[0].args[0] if generations else ""):
         _log.warning("Replies have no token probabilities: %s", problem)
         return [problem] * len(generations)
     assert isinstance(model, TemplateLM)
@@ -118,10 +129,9 @@ def score_tokens(model: LM, generations: Sequence[StageGeneration]) -> list[tupl
         if not isinstance(tokens, str):
             # A passage without scores is not cached: a repeated run may succeed.
             cache_result(model, SCORES, passage, tokens)
-    if problems := {
-        tokens for tokens in computed.values() if isinstance(tokens, str) and "impossible" in tokens
-    }:
-        _log.warning("Replies have no token probabilities: %s", min(problems))
+    problems = {tokens for tokens in computed.values() if isinstance(tokens, str)}
+    if faults := {text for text in problems if "impossible" in text or text == NOT_ECHOED}:
+        _log.warning("Replies have no token probabilities: %s", min(faults))
     return [known[passage] for passage in passages]
 
 
@@ -141,9 +151,6 @@ def _make_passage(generation: StageGeneration) -> _Passage:
     )
 
 
-_Pair: TypeAlias = tuple[list[int], list[int]]
-"""Context tokens and continuation tokens."""
-
 _MakeTokens: TypeAlias = Callable[[Sequence[float]], tuple[Token, ...]]
 """Function from the log-probabilities of a passage's pairs to the tokens of the reply."""
 
@@ -152,7 +159,7 @@ def _score_passages(
     model: TemplateLM, passages: Sequence[_Passage]
 ) -> dict[_Passage, tuple[Token, ...] | str]:
     scores: dict[_Passage, tuple[Token, ...] | str] = {}
-    requests: dict[_Passage, tuple[list[_Pair], _MakeTokens]] = {}
+    requests: dict[_Passage, tuple[list[Pair], _MakeTokens]] = {}
     option_tokens = cache(lambda options: _option_tokens(model.tokenizer, dict(options)))
     for passage in passages:
         context = model.tok_encode(passage.context)
@@ -171,21 +178,19 @@ def _score_passages(
             requests[passage] = span_requests
         else:
             scores[passage] = "there is nothing to score in the reply"
-    results = iter(token_loglikelihoods(model, [pair for pairs, _ in requests.values() for pair in pairs]))
+    values = loglikelihoods(model, [pair for pairs, _ in requests.values() for pair in pairs])
+    echoed = any(values) or has_network(model)
+    results = iter(values)
     for passage, (pairs, make_tokens) in requests.items():
-        values = [next(results)[0] for _ in pairs]
-        wrong = next((value for value in values if not is_possible(value)), None)
-        scores[passage] = (
-            make_tokens([min(value, 0.0) for value in values])
-            if wrong is None
-            else f"the model returned a log-probability of {wrong:g}, which is impossible"
-        )
+        own = [next(results) for _ in pairs]
+        problem = scoring_problem(pairs, own) if echoed else NOT_ECHOED
+        scores[passage] = problem or make_tokens([min(value, 0.0) for value in own])
     return scores
 
 
 def _token_requests(
     model: TemplateLM, context: list[int], reply: list[int]
-) -> tuple[list[_Pair], _MakeTokens]:
+) -> tuple[list[Pair], _MakeTokens]:
     """Request the log-probability of each token of a reply."""
     texts = token_texts(model.tokenizer, reply)
     pairs = [(context + reply[:i], reply[i : i + 1]) for i in range(len(reply))]
@@ -200,7 +205,7 @@ def _span_requests(
     reply: list[int],
     passage: _Passage,
     option_tokens: Callable[[Any], Mapping[int, str]],
-) -> tuple[list[_Pair], _MakeTokens] | None:
+) -> tuple[list[Pair], _MakeTokens] | None:
     """Request the log-probabilities of a span of a reply; None if the span contains no token.
 
     Without options, the sum over the span's tokens is requested, and each token gets the mean. With options, all tokens
@@ -235,7 +240,7 @@ def _option_tokens(tokenizer: Any, options: Mapping[str, Sequence[str]]) -> Mapp
 
 def _candidate_requests(
     model: TemplateLM, context: list[int], candidates: Sequence[str]
-) -> tuple[list[_Pair], _MakeTokens]:
+) -> tuple[list[Pair], _MakeTokens]:
     """Request the log-probability of each candidate reply."""
     by_tokens = {tuple(model.tok_encode(text, add_special_tokens=False)): text for text in candidates}
 
@@ -344,7 +349,8 @@ class _Document:
                     stage, self.condition, self.request.parameters, self.question.id, number=number
                 )
                 settings = {**self.request.args[1], **sampling}
-                if stage.max_tokens is not None and several:
+                by_user = settings.get("max_gen_toks") != GENERATION["max_gen_toks"]
+                if stage.max_tokens is not None and several and not by_user:
                     settings["max_gen_toks"] = stage.max_tokens
                 generation = StageGeneration(
                     "generate_until",
@@ -368,12 +374,12 @@ def sampling_settings(
     repeat: int = 1,
     number: int = 0,
 ) -> dict[str, Any]:
-    """Return the sampling settings of a stage; empty if the stage has no temperature."""
+    """Return the sampling settings of a stage; empty if it has those of the run, which are greedy by default."""
     temperature = stage.temperature_in(condition)
     if temperature:
         seed = sample_seed(parameters["seed"], question, repeat, stage, condition, number)
         return {"do_sample": True, "temperature": temperature, "seed": seed}
-    return {} if temperature is None else {"do_sample": False, "temperature": 0.0}
+    return {"do_sample": False, "temperature": 0.0} if callable(stage.temperature) else {}
 
 
 def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, Any] | None]:
@@ -386,7 +392,7 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
     """
     methods: Any = model  # for the type checker: has the methods of add_request_type
     documents = [_Document(request) for request in requests]
-    _refuse_without_logprobs(methods.token_problem(), documents)
+    _refuse_without_logprobs(model, documents)
     for position in range(max((len(document.stages) for document in documents), default=0)):
         calls = [
             (document, document.stages[position], *call)
@@ -414,6 +420,7 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
             )
             reply = conversation.append(generation.resps[0], "assistant")
             document.conversations.setdefault(stage.name, reply)
+    endpoints.note_refusals(model, requests)
     return [None if document.lost else replies_to_json(document.replies) for document in documents]
 
 
@@ -429,14 +436,19 @@ def _forced_text(generation: StageGeneration) -> str:
     return as_continuation(str(generation.args[0]), reply(generation.call.question)) if reply else ""
 
 
-def _refuse_without_logprobs(problem: str, documents: Iterable[_Document]) -> None:
+def _refuse_without_logprobs(model: LM, documents: Sequence[_Document]) -> None:
+    """Raise RuntimeError before the first call if a stage requires log-probabilities that the model cannot compute."""
+    methods: Any = model
     requiring = {
         (document.study.name, stage.name)
         for document in documents
         for stage in document.stages
         if stage.logprobs == "required"
     }
-    if requiring and problem:
+    if not requiring:
+        return
+    problem = methods.token_problem() or scoring_fault(model, documents[0].request.args[0])
+    if problem:
         study, stage = min(requiring)
         raise RuntimeError(f"stage {stage!r} of {study} needs token probabilities, and {problem}")
 
@@ -489,14 +501,16 @@ def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str]:
     for (key, (request, _)), reply in zip(pending.items(), generated, strict=True):
         replies[key] = reply
         cache_result(model, SAMPLES, request.args, reply)
+    endpoints.note_refusals(model, requests)
     return [replies[key] for key in keys]
 
 
 def _generate(model: LM, requests: Sequence[tuple[Instance, Instance]]) -> Iterable[str]:
     """Return the reply to each pair of a sample request and its generation request."""
     local: Any = model
-    if not (has_network(model) and local.batch_size == 1):
-        return model.generate_until([generation for _, generation in requests])
+    seeded = any("seed" in request.args[1] for request, _ in requests)
+    if not (seeded and has_network(model) and local.batch_size == 1):
+        return endpoints.generate(model, [generation for _, generation in requests])
     return (
         _generate_seeded(local, *pair) for pair in tqdm(requests, desc="Running generate_samples requests")
     )

@@ -19,6 +19,7 @@ from confidence_tasks.harness.compat import choose_group_members, model_argument
 from confidence_tasks.harness.lm_eval.chat import Turns, render, run_of
 from confidence_tasks.harness.lm_eval.groups import REVISIONS, TaskGroup, aggregations, sample_metrics
 from confidence_tasks.harness.lm_eval.stage_requests import (
+    GENERATION,
     REQUEST_TYPE,
     SAMPLES,
     StagesRequest,
@@ -47,10 +48,6 @@ from confidence_tasks.study.stage import ModelReply, Replies, Stage
 from confidence_tasks.study.trial import Item, question_from_metadata, question_metadata
 
 _log = logging.getLogger(__name__)
-
-# No stop sequence: lm-eval's default, a blank line, would truncate JSON and reasoning.
-GENERATION: Mapping[str, Any] = {"until": [], "max_gen_toks": 1024, "do_sample": False, "temperature": 0.0}
-"""Default generation settings."""
 
 _DEFAULTS: Mapping[str, Any] = {
     "output_type": "generate_until",
@@ -354,8 +351,7 @@ class StudyOfStages(ConfigurableTask):
                 repeat=doc.get("repeat", 1),
             )
             generation.arguments = (context, {**settings, **sampling})
-            if "seed" in sampling:
-                generation.request_type = SAMPLES  # type: ignore[assignment]
+            generation.request_type = SAMPLES  # type: ignore[assignment]
             return [generation]
         return [
             StagesRequest(

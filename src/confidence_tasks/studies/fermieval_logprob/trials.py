@@ -22,6 +22,8 @@ from confidence_tasks.reading.token_probabilities import (
     VOCABULARY_SPACES,
     candidates,
     missing_reason,
+    token_problem,
+    tokens_from_reply,
 )
 from confidence_tasks.sources import fermi
 from confidence_tasks.studies.fermieval.replies import (
@@ -34,7 +36,7 @@ from confidence_tasks.studies.fermieval.replies import (
     levels_of,
 )
 from confidence_tasks.studies.fermieval.trials import CALIBRATED, FIGURES, LOGGED, of_intervals
-from confidence_tasks.study import Question, Replies, Stage, Status, TaskMetrics, Token, Trial
+from confidence_tasks.study import ModelReply, Question, Replies, Stage, Status, TaskMetrics, Token, Trial
 from confidence_tasks.study.measures import (
     ACCURACY,
     CONFIDENCE,
@@ -247,6 +249,16 @@ LONGEST_REPLY = 8
 """Maximum number of tokens of a reply: enough for a sign and the digits of any exponent."""
 
 
+def _is_scored(reply: ModelReply) -> bool:
+    """Return whether all `INTEGERS` were scored, as on lm-eval, so that there is no generated text."""
+    return not reply.text and len(reply.tokens) == 1 and reply.tokens[0].alternatives.keys() <= set(INTEGERS)
+
+
+def exponent_problem(reply: ModelReply) -> str:
+    """Return why the tokens of a reply give no distribution; empty if they may."""
+    return "" if _is_scored(reply) else token_problem(reply, alternatives=True)
+
+
 def logprob_stages(parameters: Mapping[str, Any]) -> list[Stage]:
     """Return the single model call of a trial."""
     return [
@@ -258,6 +270,7 @@ def logprob_stages(parameters: Mapping[str, Any]) -> list[Stage]:
             logprobs="required",
             top_logprobs=parameters["top_logprobs"],
             candidates=INTEGERS,
+            problem=exponent_problem,
         )
     ]
 
@@ -403,7 +416,8 @@ def logprob_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) ->
 MEANINGS: Mapping[Status, str] = {
     "ok": "The alternatives to the first tokens give the probabilities of integers.",
     "repaired": "The probabilities added up to a little more than 1, by rounding, and were divided by their sum.",
-    "missing_confidence": "The probabilities add up to much more than 1.",
+    "missing_confidence": "The probabilities add up to much more than 1, have no alternatives, or are not those of the "
+    "reply.",
     "unreadable": "No integer is among the alternatives to the first token.",
 }
 
@@ -422,9 +436,11 @@ def explain(trial: DistributionTrial, question: Question, tokens: Sequence[Token
 
 def read_tokens(question: Question, condition: str, replies: Replies) -> DistributionTrial:
     """Read the probabilities of the integers with which the reply may begin."""
-    tokens = replies["exponent"][0].tokens
-    probabilities = integer_probabilities(tokens)
-    problem = "" if probabilities else missing_reason(tokens)
+    (reply,) = replies["exponent"]
+    problem = exponent_problem(reply)
+    tokens = reply.tokens if _is_scored(reply) else tokens_from_reply(reply)
+    probabilities = {} if problem else integer_probabilities(tokens)
+    problem = problem if probabilities else problem or missing_reason(tokens)
     return distribution_trial(question, question.metadata["split"], probabilities, problem)
 
 

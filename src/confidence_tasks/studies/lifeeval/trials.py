@@ -19,7 +19,7 @@ from confidence_tasks.reading.answers import Answer
 from confidence_tasks.reading.explanation import escape_markdown, format_number, token_probability
 from confidence_tasks.reading.fields import is_probability, read_answer_and_confidence
 from confidence_tasks.reading.numbers import read_number
-from confidence_tasks.reading.token_probabilities import number_probability
+from confidence_tasks.reading.token_probabilities import number_probability, tokens_from_reply
 from confidence_tasks.simulation.reply import reply_probabilities
 from confidence_tasks.simulation.subject import Subject, expected_values
 from confidence_tasks.sources.generated import lifeeval_questions
@@ -216,7 +216,7 @@ def read_guess(question: Question, condition: str, replies: Replies) -> LifeEval
         mas=mas,
         difficulty=1.0 - mas,
         window=window,
-        token_confidence=number_probability(reply.tokens) if reading.answer else math.nan,
+        token_confidence=number_probability(tokens_from_reply(reply)) if reading.answer else math.nan,
     )
 
 

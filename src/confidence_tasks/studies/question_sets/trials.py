@@ -28,7 +28,7 @@ from confidence_tasks.reading.fields import (
 )
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.thoughts import strip_thoughts
-from confidence_tasks.reading.token_probabilities import option_probabilities
+from confidence_tasks.reading.token_probabilities import option_probabilities, tokens_from_reply
 from confidence_tasks.simulation.reply import answer, reply_probabilities
 from confidence_tasks.simulation.subject import Subject, expected_values
 from confidence_tasks.statistics import sdt
@@ -285,7 +285,7 @@ def read_reply(question: Question, condition: str, replies: Replies) -> Question
         if "own_answer" not in reading.rules:
             trial |= {"judged_correct": trial["correct"], "judged_confidence": trial["confidence"]}
         return trial
-    by_token = option_probabilities(reply.tokens, possible_answers(question))
+    by_token = option_probabilities(tokens_from_reply(reply), possible_answers(question))
     if form == "options":
         return _options_trial(question, read_options_reply(reply.text, question.choices), by_token)
     reading = read_boolean_reply(reply.text)

@@ -21,7 +21,7 @@ from confidence_tasks.reading.answers import known_answers, read_answer
 from confidence_tasks.reading.cleaning import trim_span, truncate_reply
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.thoughts import strip_thoughts
-from confidence_tasks.reading.token_probabilities import candidates, is_known, match_option
+from confidence_tasks.reading.token_probabilities import candidates, is_known, match_option, missing_reason
 from confidence_tasks.studies.scales.replies import ANSWER_AND_CONFIDENCE, PERCENT
 from confidence_tasks.studies.scales.trials import read_confidence, read_scale_reply
 from confidence_tasks.study import ModelReply, Question, Reading, Token
@@ -198,7 +198,7 @@ def true_probability(tokens: Iterable[Token]) -> float:
     0.1
     """
     first = next((token for token in tokens if any(map(str.isalnum, token.text))), None)
-    if first is None or not is_known(first.logprob):
+    if first is None or not is_known(first.logprob) or missing_reason([first]):
         return math.nan
     mass, total = {"true": 0.0, "false": 0.0}, 0.0
     for text, logprob in candidates(first).items():

@@ -16,7 +16,13 @@ import numpy as np
 from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import answer_and_key, escape_markdown
 from confidence_tasks.reading.grading import grade
-from confidence_tasks.reading.token_probabilities import answer_slice, candidates, is_known
+from confidence_tasks.reading.token_probabilities import (
+    answer_slice,
+    candidates,
+    is_known,
+    token_problem,
+    tokens_from_reply,
+)
 from confidence_tasks.statistics import calibration, information, selective
 from confidence_tasks.studies.signals.reader import (
     AnswerReply,
@@ -148,8 +154,8 @@ def _require(value: float, problem: str) -> float:
 
 def answer_tokens(reply: ModelReply, reading: AnswerReply) -> list[Token]:
     """Return the tokens of a reply's answer; MissingSignalError if there are none with log-probabilities."""
-    if not reply.tokens:
-        raise MissingSignalError(reply.problem or "there are no log-probabilities")
+    if problem := token_problem(reply):
+        raise MissingSignalError(problem)
     texts = [token.text for token in reply.tokens]
     tokens = list(reply.tokens[slice(*answer_slice(texts, reply.text, reading.begin, reading.end))])
     if not tokens:
@@ -200,9 +206,11 @@ def mean_entropy(answered: AnsweredQuestion) -> float:
 def p_true(answered: AnsweredQuestion, stage: str = "p_true") -> float:
     """Return the probability of True for the proposed answer."""
     reply = answered.reply(stage)
-    if not reply.tokens:
-        raise MissingSignalError(reply.problem or "there are no log-probabilities")
-    return _require(true_probability(reply.tokens), "the reply begins with neither True nor False")
+    if problem := token_problem(reply):
+        raise MissingSignalError(problem)
+    return _require(
+        true_probability(tokens_from_reply(reply)), "the reply begins with neither True nor False"
+    )
 
 
 def semantic_entropy(answered: AnsweredQuestion, *, discrete: bool = False) -> float:

@@ -1,0 +1,112 @@
+"""Calls on Inspect that are repeated without the optional parameters that the server refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from inspect_ai.model import GenerateConfig, Model, ModelAPI, ModelOutput
+from inspect_ai.solver import TaskState
+
+from confidence_tasks.harness.compat import run_settings
+from confidence_tasks.harness.refusals import REFUSED, REFUSING, Refusals, refusals_text
+
+_FIELDS: Mapping[str, str] = {
+    "temperature": "temperature",
+    "seed": "seed",
+    "logprobs": "logprobs",
+    "top_logprobs": "top_logprobs",
+    "max_tokens": "max_tokens",
+    "stop": "stop_seqs",
+}
+"""Parameters of a server, with the settings of Inspect that send them."""
+
+_needed: ContextVar[Mapping[str, str]] = ContextVar("needed", default=MappingProxyType({}))
+"""Parameters that the current call cannot do without, each with what the user can do."""
+
+_tolerated: WeakKeyDictionary[ModelAPI, Refusals] = WeakKeyDictionary()
+
+
+@contextmanager
+def needing(parameters: Mapping[str, str]) -> Iterator[None]:
+    """Name the parameters that the calls within cannot do without, each with what the user can do."""
+    token = _needed.set(parameters)
+    try:
+        yield
+    finally:
+        _needed.reset(token)
+
+
+def tolerate_refusals(model: Model) -> None:
+    """Make a model repeat a call without the optional parameters that its server refuses; they are noted in its output.
+
+    The first refusal counts for all later calls. A call that needs a refused parameter raises RefusedParameterError.
+    """
+    api = model.api
+    if api in _tolerated:
+        return
+    refusals = _tolerated[api] = Refusals(str(model))
+    generate = api.generate
+
+    async def generate_tolerantly(input: Any, tools: Any, tool_choice: Any, config: GenerateConfig) -> Any:
+        while True:
+            sent, notes = refusals.adapt(_parameters(config))
+            try:
+                result = await generate(input, tools, tool_choice, _with_parameters(config, sent))
+            except Exception as error:
+                if not _learn(refusals, sent, error):
+                    raise
+                continue
+            output = result[0] if isinstance(result, tuple) else result
+            if isinstance(output, Exception):
+                if not _learn(refusals, sent, output):
+                    return result
+                continue
+            refusals.accept(sent)
+            if notes:
+                output.metadata = {**(output.metadata or {}), REFUSED: notes}
+            return result
+
+    api.generate = generate_tolerantly  # type: ignore[method-assign]
+
+
+def _learn(refusals: Refusals, sent: Mapping[str, Any], error: Exception) -> bool:
+    """Return whether an error is the refusal of an optional parameter, after which the call is worth repeating."""
+    if getattr(error, "status_code", None) not in REFUSING:
+        return False
+    body = getattr(error, "body", None) or str(error)
+    return refusals.learn(sent, body, _needed.get())
+
+
+def _parameters(config: GenerateConfig) -> dict[str, Any]:
+    values = {name: getattr(config, attribute) for name, attribute in _FIELDS.items()}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _with_parameters(config: GenerateConfig, sent: Mapping[str, Any]) -> GenerateConfig:
+    """Return settings that send the given parameters in place of their own."""
+    changed: dict[str, Any] = {attribute: sent.get(name) for name, attribute in _FIELDS.items()}
+    others = {name: value for name, value in sent.items() if name not in _FIELDS}
+    if others:
+        changed["extra_body"] = {**(config.extra_body or {}), **others}
+    return config.model_copy(update=changed)
+
+
+def user_settings(task: GenerateConfig) -> dict[str, float]:
+    """Return the temperature and the limit of tokens that the user gave for a run, in place of those of the task."""
+    run = run_settings()
+    values = {name: getattr(run, name) for name in ("temperature", "max_tokens")}
+    return {
+        name: value for name, value in values.items() if value is not None and value != getattr(task, name)
+    }
+
+
+def note_refusals(state: TaskState, outputs: Iterable[ModelOutput]) -> None:
+    """Add the notes on refused parameters of some calls to a sample's metadata."""
+    notes = [note for output in outputs for note in (output.metadata or {}).get(REFUSED, ())]
+    if notes:
+        state.metadata = {**state.metadata, REFUSED: refusals_text(notes, state.metadata.get(REFUSED))}

@@ -1,0 +1,130 @@
+"""What is sent after a server's refusal: every form of refusal, and the parameters that are not optional."""
+
+import pytest
+
+from confidence_tasks.harness.refusals import Refusals, RefusedParameterError
+
+SENT = {
+    "temperature": 0.0,
+    "seed": 7,
+    "logprobs": True,
+    "top_logprobs": 20,
+    "max_tokens": 64,
+    "stop": [],
+}
+
+
+def openai(message, param=None):
+    return {"error": {"message": message, "type": "invalid_request_error", "param": param}}
+
+
+def pydantic(name, message, value):
+    return {"detail": [{"loc": ["body", name], "msg": message, "input": value}]}
+
+
+WITHOUT_LOGPROBS = {"logprobs": None, "top_logprobs": None}
+
+
+@pytest.mark.parametrize(
+    ("body", "changed"),
+    [
+        (
+            openai("Unsupported value: 'temperature' does not support 0. Only 1 is supported."),
+            {"temperature": None},
+        ),
+        (
+            {"error": "`temperature` must be strictly positive", "error_type": "validation"},
+            {"temperature": None},
+        ),
+        (pydantic("temperature", "Input should be greater than 0", 0.0), {"temperature": None}),
+        ("sampling Temperature 0 is not allowed", {"temperature": None}),
+        (openai("Unknown parameter: 'seed'. Known: temperature, max_tokens, stop."), {"seed": None}),
+        (openai("Extra inputs are not permitted", "seed"), {"seed": None}),
+        (openai("You are not allowed to request logprobs from this model"), WITHOUT_LOGPROBS),
+        (openai("This model does not return log-probabilities."), WITHOUT_LOGPROBS),
+        (openai("top_logprobs must be between 0 and 5"), {"top_logprobs": 5}),
+        (
+            openai("Requested sample logprobs of 20, which is greater than max allowed: 5"),
+            {"top_logprobs": 5},
+        ),
+        (pydantic("top_logprobs", "Input should be less than or equal to 8", 20), {"top_logprobs": 8}),
+        (openai("'top_logprobs' is not supported with this model (gpt-5.1)."), {"top_logprobs": None}),
+        (
+            openai("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."),
+            {"max_tokens": None, "max_completion_tokens": 64},
+        ),
+        (openai("max_tokens must be at most 32"), {"max_tokens": 32}),
+        (openai("'stop' must not be empty: array too short"), {"stop": None}),
+    ],
+)
+def test_the_named_parameter_is_left_out_lowered_or_renamed(body, changed):
+    refusals = Refusals("m")
+    assert refusals.learn(SENT, body, {})
+    adapted, notes = refusals.adapt(SENT)
+    expected = {name: value for name, value in {**SENT, **changed}.items() if value is not None}
+    assert adapted == expected
+    (note,) = notes
+    assert "because the server says “" in note
+    assert refusals.adapt(adapted) == (adapted, [])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        openai("Invalid API key"),
+        openai("The prompt 'How hot is it?' is not allowed"),
+        openai("This model's maximum context length is 4096 tokens, you requested 5000 max_tokens"),
+        "<html>Bad Request</html>",
+        "",
+    ],
+)
+def test_a_refusal_that_names_no_parameter_is_an_error(body):
+    assert not Refusals("m").learn(SENT, body, {})
+
+
+def test_what_was_accepted_once_is_not_refused_later():
+    """A server's sentence may quote a question about the temperature."""
+    refusals = Refusals("m")
+    refusals.accept(SENT)
+    assert not refusals.learn(SENT, openai("the prompt 'Which temperature ...' is not allowed"), {})
+    assert refusals.adapt(SENT) == (SENT, [])
+
+
+def test_another_temperature_is_sent_and_every_seed_is_left_out():
+    refusals = Refusals("m")
+    refusals.learn(SENT, openai("temperature must be above 0"), {})
+    refusals.learn({"seed": 7}, openai("seed is unknown"), {})
+    assert refusals.adapt({"temperature": 1.0, "seed": 8})[0] == {"temperature": 1.0}
+    assert refusals.adapt({"temperature": 0.0, "seed": 9})[0] == {}
+
+
+def test_a_lowered_limit_leaves_lower_values():
+    refusals = Refusals("m")
+    refusals.learn(SENT, openai("top_logprobs must be at most 5"), {})
+    assert refusals.adapt({"logprobs": True, "top_logprobs": 3})[0] == {"logprobs": True, "top_logprobs": 3}
+    assert refusals.adapt({"logprobs": True, "top_logprobs": 10})[0] == {"logprobs": True, "top_logprobs": 5}
+
+
+def test_a_needed_parameter_is_named_with_server_and_fix():
+    needed = {"temperature": "Choose another with -T temperatures=1"}
+    with pytest.raises(RefusedParameterError) as raised:
+        Refusals("stub/m").learn({"temperature": 0.7}, openai("temperature must be 1"), needed)
+    assert str(raised.value) == (
+        "stub/m refuses temperature=0.7: “temperature must be 1” Choose another with -T temperatures=1"
+    )
+
+
+def test_the_user_s_limit_may_be_renamed_but_not_lowered():
+    needed = {"max_tokens": "Lower --max-tokens"}
+    refusals = Refusals("m")
+    assert refusals.learn({"max_tokens": 9}, openai("no max_tokens: use max_completion_tokens"), needed)
+    with pytest.raises(RefusedParameterError):
+        Refusals("m").learn({"max_tokens": 9}, openai("max_tokens must be at most 8"), needed)
+
+
+def test_a_hostile_sentence_is_bounded():
+    refusals = Refusals("m")
+    refusals.learn(SENT, openai("seed\x1b[31m\r\n" + "x" * 10**6), {})
+    (note,) = refusals.adapt(SENT)[1]
+    assert len(note) < 500
+    assert note.isprintable()
