@@ -248,11 +248,12 @@ def tokens_of(text: str) -> list[str]:
 
 def probabilities(text: str, n_top: int) -> dict[str, Any]:
     """Return log-probabilities of a text's tokens: that of each token and of ``n_top - 1`` alternatives to it."""
-    return {"content": [_token(token, i, n_top) for i, token in enumerate(tokens_of(text))]}
+    return {"content": [_token(token, n_top) for token in tokens_of(text)]}
 
 
-def _token(token: str, position: int, n_top: int) -> dict[str, Any]:
-    share = 0.6 + 0.35 * (_number(token, position) % 100) / 100
+def _token(token: str, n_top: int) -> dict[str, Any]:
+    """Return a token; its probability does not depend on those before it, so that a thought does not change it."""
+    share = 0.6 + 0.35 * (_number(token) % 100) / 100
     others = [other for other in _alternatives(token) if other != token][: max(n_top - 1, 0)]
     tops = {token: math.log(share)} | {
         other: math.log((1 - share) / 2 ** (i + 2)) for i, other in enumerate(others)
