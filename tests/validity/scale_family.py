@@ -14,16 +14,18 @@ from functools import cache
 import numpy as np
 from scipy.sparse import csr_array
 
-from confidence_tasks.report.contrasts import PairedTables, influence_on, paired_differences
-from confidence_tasks.report.estimates import CellTable, Distribution, Settings, informative, mean, resampled
-from confidence_tasks.report.power import decide, paired_draws
+from confidence_tasks.report.contrasts import paired_differences
+from confidence_tasks.report.estimates import Distribution, Settings, informative, mean, resampled
 from confidence_tasks.report.task_trials import TrialSubset
+from confidence_tasks.simulation.draws import decide, paired_draws
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.inference.weights import TrialCounts
 from confidence_tasks.studies.scales.replies import ALL_SCALES, BASELINE, Scale, simulated_reports
 from confidence_tasks.studies.scales.trials import MEASURES
+from confidence_tasks.study.kinds import CellTable
 from confidence_tasks.study.measures import Columns, Measure
+from confidence_tasks.study.paired import PairedTables, influence_on
 
 SOURCES = (
     Subject(d_prime=1.2, meta_d_prime=1.0, bias=0.5),

@@ -17,9 +17,8 @@ import numpy as np
 from tests.items import reply_to
 
 from confidence_tasks.harness.staged import load_study
-from confidence_tasks.report.contrasts import PairedTables, paired_differences
+from confidence_tasks.report.contrasts import paired_differences
 from confidence_tasks.report.estimates import (
-    CellTable,
     Distribution,
     Distributions,
     Settings,
@@ -27,15 +26,15 @@ from confidence_tasks.report.estimates import (
     contributing,
     informative,
     interval_of_measure,
-    number_questions,
     resampled,
-    tabulate,
 )
 from confidence_tasks.report.task_trials import Group, TrialSubset
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Interval
 from confidence_tasks.statistics.inference.resampling import as_estimate
+from confidence_tasks.study.kinds import CellTable, number_units, tabulate
 from confidence_tasks.study.measures import Columns, Measure, Value
+from confidence_tasks.study.paired import PairedTables
 from confidence_tasks.study.trial import Item
 
 MANY = 1e3
@@ -86,12 +85,12 @@ class Population:
 
     def tables(self) -> tuple[int, list[tuple[TrialSubset, CellTable]]]:
         """The number of questions, and the trials of every cell by kind."""
-        unit, n_units = number_questions(self.columns, np.ones(len(self.columns["question_id"]), dtype=bool))
+        unit, n_units = number_units(self.columns, np.ones(len(self.columns["question_id"]), dtype=bool))
         cells = dict.fromkeys(cell for group in self.groups for cell in group.cells)
         return n_units, [
             (cell, table)
             for cell in cells
-            for table in tabulate(self.columns, cell, self.measures, unit, n_units)
+            for table in tabulate(self.columns, cell.rows, self.measures, unit, n_units)
         ]
 
     def reported(self, found: Distributions) -> dict[tuple[str, str], Distribution]:

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import math
-import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.harness.system_role import SYSTEM_MESSAGE
 from confidence_tasks.reading.thoughts import UNKNOWN_MARK
-from confidence_tasks.report.estimates import Estimated
-from confidence_tasks.report.labels import limits, number, why_missing
+from confidence_tasks.report.labels import measure_label, number
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import study_report
-from confidence_tasks.report.task_trials import BY_CONDITION, asked
+from confidence_tasks.report.task_trials import asked
 from confidence_tasks.report.trial_files import FALLBACK, QUESTION, UNKNOWN_RUN
+from confidence_tasks.sources.clusters import BY_SUBJECT, CLUSTER_KINDS
 from confidence_tasks.statistics import complete
+from confidence_tasks.statistics.inference.clusters import Clusters
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.measures import PARSE_RATE, rows_of
-from confidence_tasks.study.parameter import did_you_mean
+from confidence_tasks.study.kinds import design_effect
+from confidence_tasks.study.measures import ACCURACY, PARSE_RATE, rows_of
+from confidence_tasks.study.standard import BRIER, OVERCONFIDENCE
+from confidence_tasks.study.units import SAMPLING_UNIT
 
 Severity = Literal["serious", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
@@ -494,7 +496,98 @@ def different_sources(results: TaskResults) -> Iterator[Notice]:
     )
 
 
+FEW_CLUSTERS = 30
+"""Number of clusters below which an interval depends on few of them."""
+
+
+@check(
+    "note",
+    "Clusters of questions",
+    "Questions that share a passage, a pair or a family are one unit of intervals and tests. The design effect is the"
+    " variance of a measure with these units relative to that with questions as units. `--cluster none` makes questions"
+    " the units.",
+)
+def clustered(results: TaskResults) -> Iterator[str]:
+    """Yield the number of clusters of each model and source, and the design effects of the main measures."""
+    for where, by_measure in _main_clusters(results):
+        most = max(by_measure.values(), key=lambda each: each.n)
+        effects = [
+            f"{measure_label(name)} {number(each.design_effect, 2)}"
+            for name, each in by_measure.items()
+            if not math.isnan(each.design_effect)
+        ]
+        yield f"{where}: {most.n} clusters of {most.n_questions} questions; design effect of {', '.join(effects)}"
+
+
+@check(
+    "warning",
+    "Few clusters",
+    f"Intervals and tests with fewer than {FEW_CLUSTERS} clusters of questions depend on a few of them, and are less"
+    " reliable than those with many. Ask questions from more clusters.",
+)
+def few_clusters(results: TaskResults) -> Iterator[str]:
+    """Yield the models and sources with few clusters."""
+    for where, by_measure in _main_clusters(results):
+        if (n := max(each.n for each in by_measure.values())) < FEW_CLUSTERS:
+            yield f"{where}: {n} clusters"
+
+
+def _main_clusters(results: TaskResults) -> Iterator[tuple[str, dict[str, Clusters]]]:
+    """Yield the model and source of trials with clusters, and their clusters in the reference group by main measure."""
+    for model in results.models:
+        for source in sorted(set(map(str, model.columns["source"]))):
+            by_measure = {
+                measure.name: entry.clusters
+                for measure in results.headline
+                if (entry := results.estimate(model.label, results.reference, measure.name, source))
+                and entry.clusters
+            }
+            if by_measure:
+                yield f"{model.label}, {source}, {results.reference}", by_measure
+
+
+@check(
+    "note",
+    "Unknown clusters",
+    "Questions of these sources share passages, but the files do not say which. Each question is a unit of its own, so"
+    " that intervals may be too narrow. Logs of new runs have a column `cluster`.",
+)
+def unknown_clusters(results: TaskResults) -> Iterator[str]:
+    """Yield the models and sources whose trials lack their clusters."""
+    for model in results.models:
+        if results.settings.cluster not in ("", *CLUSTER_KINDS.values()) or "cluster" not in model.columns:
+            continue
+        for source in sorted(CLUSTER_KINDS.keys() & set(model.columns["source"])):
+            lacking = (model.columns["source"] == source) & (model.columns["cluster"] == "")
+            if lacking.any():
+                yield f"{model.label}, {source}: {int(lacking.sum())} trials"
+
+
+@check(
+    "note",
+    "Questions share subjects",
+    "The intervals are about other questions on the same subjects. About other subjects, multiply their width by the"
+    " square root of the design effect, or use `--cluster subject`.",
+)
+def shared_subjects(results: TaskResults) -> Iterator[str]:
+    """Yield the design effects by subject of means, for the sources that are samples of subjects."""
+    for model, condition, trials in cells_of(results):
+        if SAMPLING_UNIT in trials or set(trials["source"]) - BY_SUBJECT or "subject" not in trials:
+            continue
+        effects = {
+            measure.name: design_effect(measure, trials, trials["subject"])
+            for measure in (ACCURACY, OVERCONFIDENCE, BRIER)
+        }
+        known = [f"{measure_label(name)} {effect:.1f}" for name, effect in effects.items() if effect > 0.0]
+        if known:
+            yield f"{model}, {condition}: {len(set(trials['subject']))} subjects; {', '.join(known)}"
+
+
 READING: tuple[Check, ...] = (
+    clustered,
+    few_clusters,
+    unknown_clusters,
+    shared_subjects,
     incomplete,
     repeated,
     edited_scores,
@@ -525,85 +618,3 @@ def checks_of(study: Study) -> tuple[Check, ...]:
     """Return the checks of a study's report: its own, or the general ones."""
     own = study_report(study).checks
     return GENERAL if own is None else own
-
-
-# Requirements ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """A bound that a measure's whole interval must meet under ``condition``, or, if that is empty, under each."""
-
-    measure: str
-    condition: str
-    below: bool
-    bound: float
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Parse a requirement such as ``ece<0.1``; ValueError if the text is not one.
-
-        Examples
-        --------
-        >>> Requirement.parse("ece<0.1")
-        Requirement(measure='ece', condition='', below=True, bound=0.1)
-        >>> Requirement.parse("auroc/0-20 > .7").condition
-        '0-20'
-        """
-        number = r"[-+]?(?:\d+\.?\d*|\.\d+)"
-        match = re.fullmatch(rf"(\w+)(?:/(.+?))?\s*([<>])=?\s*({number})", text.strip())
-        if match is None:
-            raise ValueError(f"{text!r} is not a requirement such as 'ece<0.1' or 'auroc/0-20>0.7'")
-        measure, condition, sign, bound = match.groups()
-        return cls(measure, condition or "", sign == "<", float(bound))
-
-    def __str__(self) -> str:
-        where = f"/{self.condition}" if self.condition else ""
-        return f"{self.measure}{where} {'<' if self.below else '>'} {self.bound:g}"
-
-    def outcome(self, entry: Estimated) -> str:
-        """Return ``met`` or ``not met`` if the whole interval lies on one side of the bound, else ``undecided``."""
-        low, high = entry.interval.low, entry.interval.high
-        if math.isnan(low) or low < self.bound < high:
-            return "undecided"
-        return "met" if (high <= self.bound) == self.below else "not met"
-
-
-def parse_requirements(texts: Iterable[str]) -> list[Requirement]:
-    """Parse the requirements of a command line."""
-    return [*map(Requirement.parse, texts)]
-
-
-def verdicts(requirements: Sequence[Requirement], every: Sequence[TaskResults]) -> Iterator[dict[str, str]]:
-    """Yield the outcome of each requirement for each task, model and condition, in words.
-
-    ValueError if no task has the measure or the condition of a requirement.
-    """
-    for requirement in requirements:
-        known = [name for results in every for name in results.task_trials.study.measures_by_name]
-        if requirement.measure not in known:
-            raise ValueError(
-                f"{requirement}: there is no measure {requirement.measure!r}{did_you_mean(requirement.measure, known)}"
-            )
-        entries = [
-            (results, entry)
-            for results in every
-            for entry in results.estimates
-            if entry.measure == requirement.measure
-            and entry.by == BY_CONDITION
-            and not entry.source
-            and requirement.condition in ("", entry.group)
-        ]
-        if not entries:
-            labels = dict.fromkeys(label for results in every for label in results.conditions)
-            raise ValueError(
-                f"{requirement}: no estimate under this condition; the conditions are {', '.join(labels)}"
-            )
-        for results, entry in entries:
-            interval = limits(entry.interval, 3) or why_missing(entry.interval)
-            yield {
-                "requirement": str(requirement),
-                "outcome": requirement.outcome(entry),
-                "where": f"{results.task_trials.task}, {entry.model}, {entry.group}",
-                "found": f"{number(entry.interval.estimate, 3)} {interval}",
-            }

@@ -24,8 +24,14 @@ from confidence_tasks.report.checks import (
     notice_if_any,
     notices,
 )
-from confidence_tasks.report.contrasts import adjusted_for_all, contrasts
-from confidence_tasks.report.estimates import Settings, combined, distributions, interval_of_measure
+from confidence_tasks.report.contrasts import contrasts
+from confidence_tasks.report.estimates import (
+    Distribution,
+    Settings,
+    combined,
+    distributions,
+    interval_of_measure,
+)
 from confidence_tasks.report.labels import printable
 from confidence_tasks.report.results import results_and_lost
 from confidence_tasks.report.task_trials import (
@@ -41,8 +47,10 @@ from confidence_tasks.report.task_trials import (
 from confidence_tasks.report.trial_files import PROMPT, setting_names, short_value
 from confidence_tasks.report.workers import Lost, Workers
 from confidence_tasks.statistics import Interval, holm
+from confidence_tasks.statistics.inference.tests import adjusted_for_all
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure, rows_of
+from confidence_tasks.study.units import with_shared_units
 
 FIRST, SECOND = "first", "second"
 
@@ -67,6 +75,10 @@ class Comparison:
         p-value of the papers' test, which exchanges the models within questions and does not studentise.
     n_questions : int
         Number of questions.
+    n_clusters : int, optional
+        Number of units, if there are clusters of questions.
+    design_effects : tuple of float
+        Design effect of the measure of either model; NaN without clusters.
     study, task, condition : str
         What was asked.
     first, second : str
@@ -81,6 +93,8 @@ class Comparison:
     p_adjusted: float
     p_exchange: float
     n_questions: int
+    n_clusters: int | None = None
+    design_effects: tuple[float, float] = (math.nan, math.nan)
     study: str = ""
     task: str = ""
     condition: str = ""
@@ -315,7 +329,13 @@ def compared_measures(
             p_adjusted=contrast.p_value,
             p_exchange=contrast.p_exchange,
             n_questions=n_questions,
+            n_clusters=contrast.interval.n_units if contrast.clustered else None,
+            design_effects=(_design_effect(first[measure.name]), _design_effect(second[measure.name])),
         )
+
+
+def _design_effect(distribution: Distribution) -> float:
+    return distribution.clusters.design_effect if distribution.clusters else math.nan
 
 
 def paired_trials(first: Columns, second: Columns, conditions: Sequence[str]) -> tuple[Columns, NDArray[Any]]:
@@ -328,7 +348,9 @@ def paired_trials(first: Columns, second: Columns, conditions: Sequence[str]) ->
     ]
     cells = [asked(columns) for columns in chosen]
     common = {*cells[0]} & {*cells[1]} - conflicting_ids(chosen)
-    one, other = (_rows_in(columns, keys, common) for columns, keys in zip(chosen, cells, strict=True))
+    one, other = with_shared_units(
+        *(_rows_in(columns, keys, common) for columns, keys in zip(chosen, cells, strict=True))
+    )
     stacked = {name: np.concatenate([column, other[name]]) for name, column in one.items()}
     side = np.repeat([FIRST, SECOND], [len(columns["question_id"]) for columns in (one, other)])
     return stacked, side

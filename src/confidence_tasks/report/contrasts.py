@@ -15,17 +15,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Literal, NamedTuple, Self, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.estimates import (
-    CellTable,
     Distribution,
     Distributions,
     Estimated,
@@ -33,9 +31,6 @@ from confidence_tasks.report.estimates import (
     combined,
     distributions,
     estimates,
-    number_questions,
-    tabulate,
-    values_of_single_trials,
 )
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.report.task_trials import (
@@ -48,24 +43,17 @@ from confidence_tasks.report.task_trials import (
 )
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import FloatArray, undefined
-from confidence_tasks.statistics.inference.limits import mover
+from confidence_tasks.statistics.inference.limits import mover, resample_correlation
 from confidence_tasks.statistics.inference.resampling import rounding_of, share_as_extreme
 from confidence_tasks.statistics.inference.tests import Pivot, exchange_pivot, student_pivot
 from confidence_tasks.statistics.inference.weights import (
     SharedWeights,
-    TrialCounts,
-    alike_units,
     exchanged_kinds,
     is_exact,
-    ratio,
 )
+from confidence_tasks.study.kinds import number_units, tabulate
 from confidence_tasks.study.measures import Influence, Measure
-
-Sides: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
-"""For each exchange: the weights of the stacked trials on either side, and the number of moved questions by kind."""
-
-_PROBES = 8
-"""Number of random weightings on which a measure is compared with a mean, to find out whether it is one."""
+from confidence_tasks.study.paired import PairedTables, influence_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +73,10 @@ class Contrast:
         The p-value corrected for all comparisons of the measure.
     p_exchange : float
         p-value of the papers' test, which exchanges conditions within questions and does not studentise.
+    n_questions : int
+        Number of questions.
+    clustered : bool
+        Whether clusters of questions are the units that are exchanged.
     """
 
     model: str
@@ -95,6 +87,8 @@ class Contrast:
     p_value: float
     p_adjusted: float
     p_exchange: float
+    n_questions: int = 0
+    clustered: bool = False
 
     @property
     def significant(self) -> bool:
@@ -129,8 +123,8 @@ def contrasts(
             )
             pairs.append((group.label, of_group, of_base))
     cells = list(dict.fromkeys(cell for _, of_group, of_base in pairs for cell in of_group + of_base))
-    unit, n_units = number_questions(columns, np.ones(len(columns["question_id"]), dtype=bool))
-    tables = {cell: tabulate(columns, cell, measures, unit, n_units) for cell in cells}
+    unit, n_units = number_units(columns, np.ones(len(columns["question_id"]), dtype=bool))
+    tables = {cell: tabulate(columns, cell.rows, measures, unit, n_units) for cell in cells}
     # A fitted measure varies with the fit, so its difference needs resamples that are fitted anew, where possible.
     refitted = [measure.exchangeable for measure in measures if measure.fitted and measure.exchangeable]
     by_cell = {**drawn, **distributions(columns, cells, refitted, settings)} if refitted else drawn
@@ -148,13 +142,6 @@ def contrasts(
         for name, contrast in paired_differences(sources, sides, settings, exchanges).items():
             by_measure[name].append(replace(contrast, group=label, baseline=baseline))
     return [contrast for contrasts in by_measure.values() for contrast in contrasts]
-
-
-def adjusted_for_all(p_values: Sequence[float], adjust: Callable[[FloatArray], FloatArray]) -> list[float]:
-    """Correct p-values for all comparisons; a comparison without a p-value counts, and stays NaN."""
-    p = np.array(p_values)
-    adjusted = adjust(np.nan_to_num(p, nan=1.0))
-    return [float(value) for value in np.where(np.isnan(p), np.nan, adjusted)]
 
 
 # The numbers of one model --------------------------------------------------------------------------------------------
@@ -189,63 +176,6 @@ def model_numbers(study: str, baseline: str, settings: Settings, columns: Column
 
 
 # The test of one difference ------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class PairedTables:
-    """The trials of one source under two conditions, on the same questions.
-
-    ``questions`` counts the questions by kind: questions of one kind have equal trials under both conditions.
-    ``of_first`` (J, K1) and ``of_second`` (J, K2) hold, for each of the J kinds of questions, the number of trials of
-    each kind under the first and the second condition.
-    """
-
-    first: CellTable
-    second: CellTable
-    questions: TrialCounts
-    of_first: csr_array
-    of_second: csr_array
-
-    @classmethod
-    def of(cls, first: CellTable, second: CellTable) -> Self:
-        """Pair two tables of the same questions."""
-        questions = alike_units([first.kinds, second.kinds])
-        members = [kinds.members[:, questions.example].T.tocsr() for kinds in (first.kinds, second.kinds)]
-        return cls(first, second, questions, *members)
-
-    @property
-    def measures(self) -> list[Measure]:
-        """The measures that both tables have."""
-        return [measure for measure in self.first.measures if measure in self.second.measures]
-
-    def stacked(self) -> Columns:
-        """Return the trials of the first condition, followed by those of the second."""
-        first, second = self.first.columns, self.second.columns
-        return {name: np.concatenate([column, second[name]]) for name, column in first.items()}
-
-    def without_exchange(self) -> Sides:
-        """Return the sides for the exchange that moves no question."""
-        first, second = self.first.kinds.counts, self.second.kinds.counts
-        left = np.concatenate([first, np.zeros(len(second))])[np.newaxis]
-        right = np.concatenate([np.zeros(len(first)), second])[np.newaxis]
-        return left, right, np.zeros((1, len(self.questions.example)))
-
-    def variance(self, influence: Influence, rows: Columns, sides: Sides) -> FloatArray:
-        """Return the variance of the difference for each exchange: the sum of squared influences of the questions."""
-        as_first, as_second, exchanged = sides
-        left, added_left = influence(rows, as_first)
-        right, added_right = influence(rows, as_second)
-        n_first = self.of_first.shape[1]
-        # Computed in place, as these are the largest arrays of a report.
-        stays = (self.of_first @ left[:, :n_first].T).T
-        stays -= (self.of_second @ right[:, n_first:].T).T
-        np.square(stays, out=stays)
-        moves = (self.of_second @ left[:, n_first:].T).T
-        moves -= (self.of_first @ right[:, :n_first].T).T
-        np.square(moves, out=moves)
-        moves -= stays
-        moves *= exchanged
-        return np.asarray(stays @ self.questions.counts + moves.sum(axis=1) + added_left + added_right)
 
 
 def paired_differences(
@@ -296,7 +226,11 @@ def paired_differences(
         p_exchange = math.nan
         if len(values):
             p_exchange = float(share_as_extreme(difference.value, values, "two-sided", exact, tie))
-        by_measure[name] = Contrast("", "", "", name, interval, p_value, p_value, p_exchange)
+        clusters = difference.clusters
+        n_questions = clusters.n_questions if clusters else interval.n_units
+        by_measure[name] = Contrast(
+            "", "", "", name, interval, p_value, p_value, p_exchange, n_questions, clusters is not None
+        )
     return by_measure
 
 
@@ -335,7 +269,7 @@ def _test_by_resamples(
     method: Literal["mover", "student"] = "student"
     center, (error, freedom) = float(difference.value), difference.resampled.student_terms
     if first.inverted_test and second.inverted_test:
-        correlation = _correlation(first.resamples, second.resamples)
+        correlation = resample_correlation(first.resamples, second.resamples)
         method, freedom = "mover", math.inf
         center, error = mover(first.inverted_test, second.inverted_test, correlation, level)
     pivot = student_pivot(center, error, freedom, level=level, tie=tie)
@@ -367,16 +301,6 @@ def _limits_and_p_value(
     return Estimate(low), Estimate(high), math.nan if measure.exchangeable is None else pivot.p_value
 
 
-def _correlation(one: FloatArray, other: FloatArray) -> float:
-    """Return the correlation of paired resamples: 1 if they are equal, otherwise 0 if either does not vary."""
-    defined = np.isfinite(one) & np.isfinite(other)
-    a, b = one[defined], other[defined]
-    if np.array_equal(a, b):
-        return 1.0
-    spread = a.std() * b.std()
-    return float(np.mean((a - a.mean()) * (b - b.mean())) / spread) if spread > 0.0 else 0.0
-
-
 def _incomparable(measure: Measure, sources: Sequence[PairedTables]) -> Reason | None:
     """Return the reason why the two conditions cannot be compared by a measure, if there is one."""
     if measure.incomparable is None:
@@ -385,38 +309,6 @@ def _incomparable(measure: Measure, sources: Sequence[PairedTables]) -> Reason |
     tables = (table for source in known for table in (source.first, source.second))
     reasons = (measure.incomparable(table.columns, table.kinds.counts) for table in tables)
     return next(filter(None, reasons), None)
-
-
-def influence_on(measure: Measure, source: PairedTables) -> Influence | None:
-    """Return the influence function of a measure, if it is known.
-
-    That of a mean follows from the values of single trials.
-    """
-    if measure.influence is not None:
-        return measure.influence
-    if measure.fitted or not (measure.is_average or measure.posterior or measure.proportion):
-        return None
-    rows = source.stacked()
-    n = source.of_first.shape[1] + source.of_second.shape[1]
-    values = values_of_single_trials(measure, rows, n)
-    counted = ~np.isnan(values)
-    value = np.where(counted, values, 0.0)
-
-    def mean(weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        size = weights @ counted.astype(np.float64)
-        return ratio(weights @ value, size), size
-
-    def influence(rows: Columns, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        average, size = mean(weights)
-        scale = ratio(np.ones(len(size)), np.sqrt(np.maximum(size * (size - 1.0), 0.0)))
-        deviations = np.subtract.outer(value, average)
-        deviations *= scale
-        deviations[~counted] = 0.0
-        return deviations.T, np.zeros(len(average))
-
-    probe = np.random.default_rng(0).integers(0, 4, (_PROBES, n)).astype(np.float64)
-    computed = np.asarray(measure.compute(rows, probe))
-    return influence if np.allclose(mean(probe)[0], computed, rtol=1e-9, atol=1e-12, equal_nan=True) else None
 
 
 def _error_by_influence(

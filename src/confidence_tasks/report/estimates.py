@@ -13,24 +13,30 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from confidence_tasks.report.task_trials import Columns, Group, ModelGroups, TrialSubset
 from confidence_tasks.statistics import Estimate, Interval
 from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray, undefined
+from confidence_tasks.statistics.inference.clusters import Clusters, robust_variance
 from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, InvertedTest, Method, Resampled
 from confidence_tasks.statistics.inference.resampling import as_estimate, interval_of
 from confidence_tasks.statistics.inference.weights import (
     Seed,
-    SharedWeights,
     TrialCounts,
-    count_alike,
     numbered,
     ratio,
     resampled_kinds,
 )
+from confidence_tasks.study.kinds import (
+    CellTable,
+    clusters_of_mean,
+    number_labels,
+    number_units,
+    tabulate,
+    values_of_single_trials,
+)
 from confidence_tasks.study.measures import Informative, Measure, rows_of
+from confidence_tasks.study.units import units_of
 
 ALL_INFORMATIVE = Informative()
 
@@ -49,12 +55,15 @@ class Settings:
         Seed of all draws.
     groups : tuple
         Named groups of models; some tables show the mean of each.
+    cluster : str
+        What questions of a cluster share, as in :func:`confidence_tasks.report.clusters.with_units`.
     """
 
     n_resamples: int = 10_000
     level: float = 0.95
     seed: int = 0
     groups: ModelGroups = ()
+    cluster: str = ""
 
     def seed_of(self, *purpose: str) -> tuple[int, int]:
         """Return the seed of the draws for one purpose: the same in every report, whatever else is in it."""
@@ -86,6 +95,8 @@ class Distribution:
         questions only, and otherwise the number of informative questions less one.
     inverted_test : InvertedTest, optional
         Test whose inversion gives the interval; without one, the resamples do.
+    clusters : Clusters, optional
+        The units, if there are clusters of questions; ``questions`` then holds the names of the units.
     """
 
     value: Estimate
@@ -95,6 +106,7 @@ class Distribution:
     is_mean: bool = False
     freedom: float | None = None
     inverted_test: InvertedTest | None = None
+    clusters: Clusters | None = None
 
     @property
     def degrees(self) -> float:
@@ -106,15 +118,18 @@ class Distribution:
     def __sub__(self, other: Distribution) -> Distribution:
         """Return the difference, which is paired by question if both share a draw."""
         reason = self.value.reason or other.value.reason
+        questions = self.questions | other.questions
+        asked = [side.clusters.n_questions for side in (self, other) if side.clusters]
         difference = Estimate(self.value - other.value, reason)
         with np.errstate(invalid="ignore"):  # both infinite: no difference, NaN
             resamples = self.resamples - other.resamples
         return Distribution(
             difference,
             resamples,
-            self.questions | other.questions,
+            questions,
             informative=min(self.informative, other.informative, key=lambda side: side.count),
             freedom=_freedom([self, other]),
+            clusters=Clusters(len(questions), max(asked), math.nan, math.nan) if asked else None,
         )
 
     @property
@@ -132,7 +147,17 @@ class Distribution:
         self, settings: Settings, method: Method = "percentile", bounds: Bounds = PROPORTION
     ) -> Interval:
         """Return the interval."""
-        interval = interval_of(self.resampled, settings.level, method, settings.seed, bounds)
+        found = self.resampled
+        if self.clusters and method in ("wilson", "student"):
+            # As Inspect's ci(cluster=...). Wilson's interval remains for proportions without a standard error.
+            if self.clusters.error > 0.0:
+                found = replace(found, exact_error=self.clusters.error, n_units=self.clusters.n)
+            if method == "wilson" and not found.reason and found.standard_error > 0.0:
+                low, high = found.limits(settings.level, "student")
+                interval = interval_of(found, settings.level, method, settings.seed)
+                within = (Estimate(min(max(limit, 0.0), 1.0)) for limit in (low, high))
+                return replace(interval, method="student", low=next(within), high=next(within))
+        interval = interval_of(found, settings.level, method, settings.seed, bounds)
         if self.inverted_test is None or len(self.questions) < 2:
             return interval
         low, high = self.inverted_test.limits(settings.level)
@@ -149,12 +174,13 @@ def distributions(
     by_cell: dict[tuple[TrialSubset, str], Distribution] = {}
     distinct = list(dict.fromkeys(cells))
     for source in sorted({cell.source for cell in distinct}):
-        unit, n_units = number_questions(columns, columns["source"] == source)
+        of_source = columns["source"] == source
+        unit, n_units = number_units(columns, of_source)
         tables = [
             (cell, table)
             for cell in distinct
             if cell.source == source
-            for table in tabulate(columns, cell, measures, unit, n_units)
+            for table in tabulate(columns, cell.rows, measures, unit, n_units)
         ]
         values = resampled(
             tables,
@@ -162,10 +188,10 @@ def distributions(
             settings.seed_of("bootstrap", source),
             settings.generator("posterior", source),
         )
-        names, _ = numbered(columns["question_id"][columns["source"] == source].astype(object))
+        names, _ = numbered(units_of(columns)[of_source].astype(object))
         for cell, table in tables:
             rows = rows_of(columns, cell.rows)
-            questions = frozenset(map(str, rows["question_id"]))
+            questions = frozenset(map(str, units_of(rows)))
             for measure in table.measures:
                 test = measure.test_inversion(rows, unit[cell.rows]) if measure.test_inversion else None
                 value = _unless_unknown(as_estimate(measure.compute(rows, None)), test)
@@ -178,6 +204,7 @@ def distributions(
                     measure.is_average,
                     inverted_test=test,
                 )
+        _add_clusters(by_cell, columns, tables, settings)
     return by_cell
 
 
@@ -185,6 +212,58 @@ def _unless_unknown(value: Estimate, test: InvertedTest | None) -> Estimate:
     """Return the value, or NaN with the reason if its test says that nothing is known about it."""
     reason = test.unknown if test else None
     return value if reason is None or np.isnan(value) else undefined(reason)
+
+
+def _add_clusters(
+    by_cell: dict[tuple[TrialSubset, str], Distribution],
+    columns: Columns,
+    tables: Sequence[tuple[TrialSubset, CellTable]],
+    settings: Settings,
+) -> None:
+    """Add the clusters of each measure of one source: their number, and their effect on its variance."""
+    source = tables[0][0].source if tables else ""
+    numbers = number_labels(columns["question_id"], columns["source"] == source)
+    by_question = [
+        (cell, table, CellTable(table.columns, _by_question(columns, cell, table, *numbers), table.measures))
+        for cell, table in tables
+        if _has_clusters(columns, cell)
+    ]
+    purpose = "design effect", source
+    resamples = resampled(
+        [(cell, each) for cell, _, each in by_question],
+        settings.n_resamples,
+        settings.seed_of(*purpose),
+        settings.generator(*purpose),
+    )
+    for cell, table, each in by_question:
+        for measure in table.measures:
+            found = by_cell[cell, measure.name]
+            clusters = clusters_of_mean(
+                measure, table.columns, float(found.value), table.kinds, each.kinds
+            ) or Clusters(
+                len(found.questions),
+                len(set(columns["question_id"][cell.rows])),
+                robust_variance(found.resamples),
+                robust_variance(resamples[cell, measure.name]),
+            )
+            by_cell[cell, measure.name] = replace(found, clusters=clusters)
+
+
+def _has_clusters(columns: Columns, cell: TrialSubset) -> bool:
+    """Return True if a unit of a cell has several questions."""
+    units, questions = units_of(columns)[cell.rows], columns["question_id"][cell.rows]
+    return len(set(units.tolist())) < len(set(questions.tolist()))
+
+
+def _by_question(
+    columns: Columns, cell: TrialSubset, table: CellTable, question: IntArray, n_questions: int
+) -> TrialCounts:
+    """Return the kinds of a table counted by question instead of by unit."""
+    return next(
+        each.kinds
+        for each in tabulate(columns, cell.rows, table.measures, question, n_questions)
+        if len(each.kinds.counts) == len(table.kinds.counts)
+    )
 
 
 def resampled(
@@ -248,6 +327,7 @@ def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Dis
         all(part.is_mean for part in parts),
         _freedom(parts),
         _joined_tests(parts),
+        _joined_clusters(parts),
     )
 
 
@@ -286,6 +366,19 @@ def _joined_tests(parts: Sequence[Distribution]) -> InvertedTest | None:
         questions = [part.questions for part in defined]
         dependence = sum(map(len, questions)) / len(frozenset[str]().union(*questions))
     return tests[0].mean(tests, dependence)
+
+
+def _joined_clusters(parts: Sequence[Distribution]) -> Clusters | None:
+    """Return the clusters of the mean of parts; None unless a part has clusters."""
+    if not any(part.clusters for part in parts):
+        return None
+    return Clusters.joined(
+        [
+            part.clusters
+            or Clusters(len(part.questions), len(part.questions), *(_variance(part.resamples),) * 2)
+            for part in parts
+        ]
+    )
 
 
 def _freedom(parts: Sequence[Distribution]) -> float:
@@ -368,6 +461,12 @@ class Estimated:
     measure: str
     interval: Interval
     n: int
+    clusters: Clusters | None = None
+
+    @property
+    def n_questions(self) -> int:
+        """Number of questions."""
+        return self.clusters.n_questions if self.clusters else self.interval.n_units
 
 
 def estimates(
@@ -390,114 +489,8 @@ def estimates(
             by_name = combined(cells, measures, by_cell, skips_undefined=group.skips_undefined)
             for measure in measures:
                 interval = interval_of_measure(measure, by_name, settings)
-                table.append(Estimated("", group.label, group.by, source, measure.name, interval, n))
+                clusters = by_name[measure.name].clusters
+                table.append(
+                    Estimated("", group.label, group.by, source, measure.name, interval, n, clusters)
+                )
     return table
-
-
-# Trials counted by kind ----------------------------------------------------------------------------------------------
-
-
-_PROBES = 8
-"""Number of random weightings on which a measure of kinds must agree with the measure of trials."""
-
-
-@dataclass(frozen=True, slots=True)
-class CellTable:
-    """Trials of a cell, counted by kind: trials of one kind are equal in all that the measures read.
-
-    ``columns`` has one row for each kind. ``kinds`` counts the trials of each kind that each question has.
-    """
-
-    columns: Columns
-    kinds: TrialCounts
-    measures: tuple[Measure, ...]
-
-    def expanded(self) -> tuple[Columns, IntArray]:
-        """Return one row for each trial, and the number of its question, which is also its ``question_id``."""
-        members = self.kinds.members.tocoo()
-        counts = members.data.astype(np.int64)
-        rows, unit = np.repeat(members.row, counts), np.repeat(members.col.astype(np.int64), counts)
-        trials = rows_of(self.columns, rows)
-        return {**trials, "question_id": unit.astype(str)}, unit
-
-    def values(self, weights: FloatArray) -> dict[str, FloatArray]:
-        """Return the measures that have no posterior distribution, for each row of weights of the kinds."""
-        shared = SharedWeights.of(weights)
-        return {
-            measure.name: np.asarray(measure.compute(self.columns, shared))
-            for measure in self.measures
-            if not measure.posterior
-        }
-
-    def draws(self, weights: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
-        """Draw each measure from its posterior distribution, once for each row of random weights.
-
-        Measures with the same outcomes and the same prior share their draws.
-        """
-        weighted: dict[object, tuple[Columns, FloatArray]] = {}
-        values = {}
-        for measure in self.measures:
-            if posterior := measure.posterior:
-                key = posterior.outcomes, posterior.prepare, posterior.prior
-                if key not in weighted:
-                    weighted[key] = posterior.add_outcomes(self.columns, weights, rng)
-                values[measure.name] = np.asarray(posterior.compute(*weighted[key]))
-        return values
-
-
-def values_of_single_trials(measure: Measure, columns: Columns, n: int) -> FloatArray:
-    """Compute a measure on each of n trials alone."""
-    blocks = np.array_split(np.arange(n), n // 256 + 1)
-    return np.concatenate([measure.compute(rows_of(columns, rows), np.eye(len(rows))) for rows in blocks])
-
-
-def number_questions(columns: Columns, chosen: NDArray[np.bool_]) -> tuple[IntArray, int]:
-    """Number the questions of the chosen trials; return each trial's number, -1 if not chosen, and the count."""
-    questions, index = numbered(columns["question_id"][chosen].astype(object))
-    numbers = np.full(len(chosen), -1, dtype=np.int64)
-    numbers[chosen] = index
-    return numbers, len(questions)
-
-
-def tabulate(
-    columns: Columns, cell: TrialSubset, measures: Sequence[Measure], unit: IntArray, n_units: int
-) -> list[CellTable]:
-    """Count the trials of a cell by kind, for the measures that allow it; the others get a table of single trials.
-
-    Trials of one kind are equal in the status and in every column of numbers. A measure that reads anything else, such
-    as the identifier of the question, has other values on kinds than on trials; random weights reveal it. Where all
-    trials differ, as with continuous evidence, each trial is its own kind.
-
-    ``unit`` holds the number of each trial's question, for all trials of the model, and ``n_units`` is the number of
-    questions.
-    """
-    unit = unit[cell.rows]
-    rows = rows_of(columns, cell.rows)
-    # Epoch and file say where a trial is written down.
-    numeric = [name for name in rows if rows[name].dtype.kind in "fiub" and name not in ("epoch", "file")]
-    compared = [column for name, column in rows.items() if name == "status" or name in numeric]
-    by_trial = count_alike(compared, np.arange(len(unit)), len(unit))
-    questions = csr_array((np.ones(len(unit)), unit, np.arange(len(unit) + 1)), shape=(len(unit), n_units))
-    kinds = TrialCounts(by_trial.example, by_trial.members @ questions)
-    examples = rows_of(rows, kinds.example)
-    if len(kinds.example) == len(unit):
-        return [CellTable(examples, kinds, tuple(measures))]
-    # Every row has the same total: some measures precompute a term for each total.
-    totals = np.tile(np.resize(np.arange(4.0), len(unit)), (_PROBES, 1))
-    trial_weights = SharedWeights.of(np.random.default_rng(0).permuted(totals, axis=1))
-    kind_weights = SharedWeights.of((by_trial.members @ trial_weights.T).T)
-    countable = [
-        measure
-        for measure in measures
-        if np.allclose(
-            measure.compute(examples, kind_weights),
-            measure.compute(rows, trial_weights),
-            rtol=1e-9,
-            atol=1e-12,
-            equal_nan=True,
-        )
-    ]
-    others = [measure for measure in measures if measure not in countable]
-    trials = count_alike([np.arange(len(unit))], unit, n_units)
-    tables = CellTable(examples, kinds, tuple(countable)), CellTable(rows, trials, tuple(others))
-    return [table for table in tables if table.measures]

@@ -20,6 +20,7 @@ from confidence_tasks.report.task_trials import BY_CONDITION, ModelTrials, TaskT
 from confidence_tasks.statistics import Interval
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.stage import TOKENS
+from confidence_tasks.study.units import SAMPLING_UNIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,10 @@ def variants_table(results: TaskResults) -> ExtraTable:
 def trials_frame(task_trials: TaskTrials) -> pd.DataFrame:
     """Return the trials of all models of a task as one table, with the models' labels in ``model``."""
     frames = [pd.DataFrame(dict(model.columns)).assign(model=model.label) for model in task_trials.models]
-    return pd.concat(frames, ignore_index=True)
+    trials = pd.concat(frames, ignore_index=True)
+    if SAMPLING_UNIT in trials:  # of some models only
+        trials[SAMPLING_UNIT] = trials[SAMPLING_UNIT].fillna(trials["question_id"])
+    return trials
 
 
 @dataclass(frozen=True, slots=True)

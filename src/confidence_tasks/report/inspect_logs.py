@@ -45,6 +45,7 @@ from confidence_tasks.report.trial_files import (
     provenance_of,
     question_digest,
     setup_of,
+    shared_by,
     trial_columns,
     without_garbage_collection,
 )
@@ -155,10 +156,12 @@ def _row(summary: Summary, study: Study) -> tuple[Any, ...] | None:
     if score is None or not isinstance(score.value, dict):
         return None
     trial = scored_trial(score.value, score.metadata)
+    metadata = summary.metadata or _NOTHING
     return (
-        *_tokens(summary.metadata or _NOTHING),
+        *_tokens(metadata),
         *map(trial.get, study.column_types),
         *_digests(summary),
+        *shared_by(trial, metadata),
         summary.id,
         summary.epoch,
     )
@@ -287,6 +290,9 @@ class _Score(Struct, gc=False):
 
 class _Metadata(Struct, gc=False):
     question: Any = None
+    passage: Any = None
+    subject: Any = None
+    cluster: Any = None
     choices: Any = None
     condition: Any = None
     effort: Any = None

@@ -33,6 +33,7 @@ from confidence_tasks.report.trial_files import (
     provenance_of,
     question_digest,
     setup_of,
+    shared_by,
     trial_columns,
     without_garbage_collection,
     without_secrets,
@@ -224,6 +225,9 @@ def _n_samples(run: Mapping[str, Any], task: str) -> int:
 class _Doc(Struct, gc=False):
     id: Any
     question: Any = None
+    passage: Any = None
+    subject: Any = None
+    cluster: Any = None
     choices: Any = None
 
 
@@ -251,7 +255,8 @@ def _rows(path: str, keys: Sequence[str]) -> tuple[list[tuple[Any, ...]], int, d
                 if isinstance(sample.trial, dict):
                     question = question_digest(doc.question, doc.choices)
                     prompt = f"lm-eval {prompt[:16]}" if isinstance(prompt, str) else ""
-                    rows.append((*map(sample.trial.get, keys), question, prompt, str(doc.id), 1))
+                    shared = shared_by(sample.trial, doc)
+                    rows.append((*map(sample.trial.get, keys), question, prompt, *shared, str(doc.id), 1))
                     generation = generation or _generation(sample.arguments)
     return rows, n_lines, generation
 

@@ -9,144 +9,34 @@ confidence, not texts, and every reply is readable.
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy  # loads its parts at first use: scipy.stats takes half a second, and reports do not need it
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.special import expit, log_ndtr, logit, ndtr, ndtri
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.report.contrasts import PairedTables, influence_on, paired_differences
-from confidence_tasks.report.estimates import CellTable, Distribution, Settings, informative, resampled
+from confidence_tasks.report.contrasts import paired_differences
+from confidence_tasks.report.estimates import Distribution, Settings, informative, resampled
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.report.task_trials import Columns, TrialSubset
-from confidence_tasks.simulation.subject import STRONGEST, Subject, make_subject
+from confidence_tasks.simulation.draws import Draws, paired_draws
+from confidence_tasks.simulation.power_design import EffectParameter, PowerDesign, default_designs
+from confidence_tasks.simulation.subject import Subject, make_subject
 from confidence_tasks.statistics import wilson_interval
-from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray
+from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.inference.resampling import as_estimate
+from confidence_tasks.statistics.inference.tests import questions_needed
 from confidence_tasks.statistics.inference.weights import TrialCounts
 from confidence_tasks.study.definition import Study
+from confidence_tasks.study.kinds import CellTable
 from confidence_tasks.study.measures import Measure, rows_of
-from confidence_tasks.study.parameter import did_you_mean, one_of
-
-Draws: TypeAlias = Mapping[str, FloatArray]
-"""Standard normal draws, one per question, by the name of the quantity that they determine."""
-
-QUESTION_DRAWS = ("outcome", "evidence", "belief", "difficulty")
-"""Draws that depend on the question; they may correlate between two subjects."""
-
-REPLY_DRAWS = ("noise", "rounding", "tunnel")
-"""Draws that are independent for each reply."""
-
-
-def paired_draws(
-    log2_n: int, correlation: float, rng: np.random.Generator, n_replies: int = 1
-) -> tuple[list[Draws], list[Draws]]:
-    """Return quasi-random draws of two subjects that answer the same 2 ** log2_n questions.
-
-    ``correlation`` is that of the draws that depend on the question: 0 for unrelated models, 1 for one model asked
-    twice. Each subject has draws for ``n_replies`` replies to each question, one per condition.
-
-    References
-    ----------
-    Sobol' points, scrambled: Owen (1998), doi:10.1006/jcom.1998.0487.
-    """
-    # The first dimensions of a Sobol' sequence are the most even: they get the most important draws.
-    names = [(subject, name) for name in QUESTION_DRAWS for subject in (0, 1)]
-    names += [
-        (subject, f"{name}/{i}") for i in range(n_replies) for name in REPLY_DRAWS for subject in (0, 1)
-    ]
-    points = scipy.stats.qmc.Sobol(len(names), rng=rng).random_base2(log2_n)
-    tiny = 2.0**-40  # keeps points at the edge of the unit cube from becoming infinite
-    drawn = dict(zip(names, ndtri(np.clip(points, tiny, 1.0 - tiny)).T, strict=True))
-    rest = np.sqrt(1.0 - correlation**2)
-    for name in QUESTION_DRAWS:
-        drawn[1, name] = correlation * drawn[0, name] + rest * drawn[1, name]
-
-    def draws_of(subject: int) -> list[Draws]:
-        shared = {name: drawn[subject, name] for name in QUESTION_DRAWS}
-        return [
-            {**shared, **{name: drawn[subject, f"{name}/{i}"] for name in REPLY_DRAWS}}
-            for i in range(n_replies)
-        ]
-
-    return draws_of(0), draws_of(1)
-
-
-def decide(subject: Subject, draws: Draws, condition: str = "") -> tuple[BoolArray, FloatArray]:
-    """Return whether the subject is right about each question, and its confidence, like ``Subject.decide``."""
-    accuracy = accuracy_of(subject, draws)
-    correct = ndtr(draws["outcome"]) < accuracy
-    meta = np.clip(subject.meta_d_prime * subject.scale_gain.get(condition, 1.0), -STRONGEST, STRONGEST)
-    mean = np.where(correct, meta / 2, -meta / 2)
-    below = ndtr(-mean)
-    quantile = np.minimum(below + ndtr(draws["evidence"]) * (1.0 - below), 1.0 - 1e-16)
-    calibrated = meta * (mean + ndtri(quantile)) + logit(accuracy) + log_ndtr(-meta / 2) - log_ndtr(meta / 2)
-    return correct, expit(subject.bias + subject.noise * draws["noise"] + subject.gain * calibrated)
-
-
-def accuracy_of(subject: Subject, draws: Draws) -> FloatArray:
-    """Return the probability that the subject is right about each question."""
-    d_prime = subject.d_prime + subject.difficulty_spread * draws["difficulty"]
-    return np.asarray(ndtr(np.clip(d_prime, -STRONGEST, STRONGEST) / 2))
-
-
-@dataclass(frozen=True, slots=True)
-class EffectParameter:
-    """The parameter of a simulated subject that changes a measure, and the range in which it is varied."""
-
-    parameter: str
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class PowerDesign:
-    """How power analysis simulates a study.
-
-    Attributes
-    ----------
-    condition : str
-        The default condition; ``all`` for measures over all conditions.
-    read_condition : callable
-        Returns the label of a condition; ValueError if there is no such condition.
-    n_replies : int
-        Number of replies to each question, one per condition.
-    replies : callable
-        ``replies(subject, draws, condition)``: the subject's replies, as columns with one row per question. Equal rows
-        are simulated once.
-    trials : callable
-        ``trials(replies, condition)``: the trials of the questions, ``n_replies`` for each, question by question.
-    effects : mapping of str to EffectParameter
-        The parameter that changes each measure, for the measures that power can be computed for.
-    every_measure : sequence of Measure
-        All measures, including those of ``effects``.
-    """
-
-    condition: str
-    read_condition: Callable[[str], str]
-    n_replies: int
-    replies: Callable[[Subject, Sequence[Draws], str], Columns]
-    trials: Callable[[Columns, str], Columns]
-    effects: Mapping[str, EffectParameter]
-    every_measure: Sequence[Measure]
-
-    @property
-    def measures(self) -> dict[str, Measure]:
-        """The measures that power can be computed for, by name."""
-        every = {measure.name: measure for measure in self.every_measure}
-        return {name: every[name] for name in self.effects}
-
-
-METACOGNITION = EffectParameter("meta_d_prime", 0.0, 4.0)
-"""The parameter of metacognitive sensitivity, for any study of answers that are right or wrong."""
-
+from confidence_tasks.study.paired import PairedTables, influence_on
+from confidence_tasks.study.parameter import did_you_mean
 
 # The default design -----------------------------------------------------------------------------------------------
 
@@ -161,50 +51,6 @@ def power_designs() -> Mapping[str, PowerDesign]:
 def _designs_of(study: Study) -> Iterable[PowerDesign]:
     own = study_report(study).power
     return default_designs(study) if own is None else own
-
-
-def default_designs(study: Study) -> Iterator[PowerDesign]:
-    """Yield the default design of a study; nothing if no measure can be computed from simulated trials.
-
-    The simulated trials have correctness and confidence only. The subject's sensitivity changes a measure of
-    correctness alone, its bias changes a measure that is better when lower, and its metacognition any other measure.
-    """
-    effects = {measure.name: effect for measure in study.measures if (effect := _effect(measure)) is not None}
-    if effects:
-        yield PowerDesign(
-            condition=study.conditions[0],
-            read_condition=lambda condition: one_of(study.conditions, condition, "condition"),
-            n_replies=1,
-            replies=_percentages,
-            trials=lambda replies, condition: replies,
-            effects=effects,
-            every_measure=study.measures,
-        )
-
-
-def _percentages(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:
-    """Return correctness, and confidence rounded to whole percents, so that many replies are equal."""
-    correct, confidence = decide(subject, draws[0], condition)
-    return {"correct": correct.astype(np.float64), "confidence": np.rint(100 * confidence) / 100}
-
-
-def _effect(measure: Measure) -> EffectParameter | None:
-    """Return the parameter that changes a measure; None if the measure cannot be computed from simulated trials."""
-    correct, confidence = np.array([1.0, 0.0, 1.0, 0.0]), np.array([0.9, 0.7, 0.6, 0.2])
-    if measure.better == "neither" or not _reads(measure, {"correct": correct, "confidence": confidence}):
-        return None
-    if _reads(measure, {"correct": correct}):
-        return EffectParameter("d_prime", 0.0, 4.0)
-    return EffectParameter("bias", -4.0, 4.0) if measure.better == "lower" else METACOGNITION
-
-
-def _reads(measure: Measure, trials: Columns) -> bool:
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            measure.compute(trials, None)
-    except KeyError:
-        return False
-    return True
 
 
 LOG2_POPULATION = 15
@@ -517,26 +363,3 @@ def _distribution(
         if measure.test_inversion and resamples is not None
         else None,
     )
-
-
-def questions_needed(n: IntArray, power: FloatArray, target: float) -> float:
-    """Return the number of questions at which a power curve reaches ``target``.
-
-    The normal quantile of power is interpolated linearly in the square root of the number of questions, which is exact
-    for the test of a mean.
-
-    Examples
-    --------
-    >>> questions_needed(np.array([100, 400]), np.array([0.5, 0.9]), 0.8)
-    275.0
-    """
-    reached = np.flatnonzero(power >= target)
-    if not len(reached):
-        return math.inf
-    after = int(reached[0])
-    if after == 0:
-        return math.nan
-    root = np.sqrt(n[after - 1 : after + 1].astype(np.float64))
-    quantile = ndtri(np.clip(power[after - 1 : after + 1], 1e-3, 1.0 - 1e-3))
-    fraction = np.clip((ndtri(target) - quantile[0]) / (quantile[1] - quantile[0]), 0.0, 1.0)
-    return float(np.ceil((root[0] + fraction * (root[1] - root[0])) ** 2))

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from confidence_tasks.report.cache import Cache, computed
-from confidence_tasks.report.contrasts import Contrast, Numbers, adjusted_for_all, model_numbers
+from confidence_tasks.report.contrasts import Contrast, Numbers, model_numbers
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.labels import why_missing
 from confidence_tasks.report.study_report import study_report
@@ -28,6 +28,7 @@ from confidence_tasks.report.task_trials import (
 from confidence_tasks.report.trial_files import Skipped
 from confidence_tasks.report.workers import Advance, Job, Lost, Workers
 from confidence_tasks.statistics.inference import bonferroni
+from confidence_tasks.statistics.inference.tests import adjusted_for_all
 from confidence_tasks.study.measures import Measure
 
 WORTH_WORKERS = 300_000
@@ -253,14 +254,17 @@ def estimates_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
     """Return the estimates of a report as a table, one row each.
 
     Columns are ``study``, ``task``, ``model``, ``by``, ``group``, ``source`` (empty for the mean over sources),
-    ``measure``, ``value``, ``low``, ``high``, ``level``, ``n`` (trials), ``n_questions``, ``n_resamples``,
-    ``n_undefined`` and ``reason`` (why a value or an interval is missing).
+    ``measure``, ``value``, ``low``, ``high``, ``level``, ``n`` (trials), ``n_questions``, ``n_clusters`` and
+    ``design_effect`` (NaN without clusters), ``n_resamples``, ``n_undefined`` and ``reason`` (why a value or an
+    interval is missing).
     """
     rows = [
         {
             **_row(task, entry, ("model", "by", "group", "source", "measure")),
             "n": entry.n,
-            "n_questions": entry.interval.n_units,
+            "n_questions": entry.n_questions,
+            "n_clusters": entry.clusters.n if entry.clusters else math.nan,
+            "design_effect": entry.clusters.design_effect if entry.clusters else math.nan,
             "n_resamples": entry.interval.n_resamples,
             "n_undefined": entry.interval.n_undefined,
             "reason": why_missing(entry.interval),
@@ -277,8 +281,8 @@ def contrasts_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
     Columns are ``study``, ``task``, ``model``, ``condition``, ``baseline``, ``measure``, ``value`` (the
     difference), ``low``, ``high``, ``level``, ``p_value`` (from the same pivot as the interval), ``p_adjusted``
     (Bonferroni, over all comparisons of the measure in the study's tasks), ``p_exchange`` (the papers' exchange test,
-    not corrected), ``method`` (the pivot), ``n_questions`` and ``reason`` (why the difference or its interval is
-    missing).
+    not corrected), ``method`` (the pivot), ``n_questions``, ``n_clusters`` (NaN without clusters) and ``reason``
+    (why the difference or its interval is missing).
     """
     rows = [
         {
@@ -287,7 +291,8 @@ def contrasts_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
             "p_adjusted": contrast.p_adjusted,
             "p_exchange": contrast.p_exchange,
             "method": contrast.interval.method,
-            "n_questions": contrast.interval.n_units,
+            "n_questions": contrast.n_questions,
+            "n_clusters": contrast.interval.n_units if contrast.clustered else math.nan,
             "reason": why_missing(contrast.interval),
         }
         for task in results

@@ -48,8 +48,8 @@ class StudyReport:
         How files with replies are scored without a model (:class:`~confidence_tasks.report.score_replies.ReplyForm`),
         by the name that ``score --study`` takes. By default there is one form, for studies with a single call.
     power : tuple of PowerDesign, optional
-        Designs for power analysis (:class:`~confidence_tasks.report.power.PowerDesign`); empty for none. By default the
-        trials are simulated as right or wrong answers with a confidence.
+        Designs for power analysis (:class:`~confidence_tasks.simulation.power_design.PowerDesign`); empty for none. By
+        default the trials are simulated as right or wrong answers with a confidence.
     """
 
     figures: tuple[Callable[..., Any], ...] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import replace
@@ -12,9 +13,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from confidence_tasks.report.checks import notice_records
+from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.collection import Path, collect
 from confidence_tasks.report.compare import (
     FIRST,
@@ -33,16 +35,13 @@ from confidence_tasks.report.summary_tables import Differences, Summary, grouped
 from confidence_tasks.report.task_trials import Columns, Group, TaskTrials, group_by_task, split_by_source
 from confidence_tasks.statistics import Reason
 from confidence_tasks.statistics.core import (
-    FloatArray,
-    as_floats,
-    masked_as_nan,
     undefined,
-    unmasked,
-    without_rounding_errors,
 )
+from confidence_tasks.study.given import answer_columns, label_column, named_column
 from confidence_tasks.study.measures import Measure, StatisticCall
 from confidence_tasks.study.parameter import did_you_mean
 from confidence_tasks.study.standard import NEED_OUTCOMES, STANDARD
+from confidence_tasks.study.units import SAMPLING_UNIT, clustered_units, with_shared_units
 
 
 def _measure_names(names: Sequence[str] | str | None, known: Sequence[str]) -> Sequence[str]:
@@ -79,6 +78,7 @@ def summary(
     data: Data | None = None,
     by: Any = None,
     questions: ArrayLike | str | None = None,
+    cluster: ArrayLike | str | None = None,
     measures: Sequence[str] | None = None,
     level: float = 0.95,
     n_resamples: int = 10_000,
@@ -103,6 +103,10 @@ def summary(
     questions : array_like, shape (n,), or str, optional
         The question of each trial, by any labels. Questions are resampled for the intervals; by default each trial is a
         question of its own.
+    cluster : array_like, shape (n,), or str, optional
+        What several questions share, such as a passage, by any labels; with ``data``, the name of a column. Clusters
+        are resampled instead of questions. For logs ``"passage"``, ``"pair"``, ``"family"``, the name of a column or
+        ``"none"``; by default the clusters of each source (``docs/inference.md``).
     measures : sequence of str, optional
         Names of the measures, by default all: ``accuracy``, ``confidence``, ``overconfidence``, ``ece``, ``brier``,
         ``auroc``, ``meta_information`` and ``mratio``.
@@ -153,9 +157,9 @@ def summary(
     if data is None and (isinstance(correct, pd.DataFrame) or (confidence is None and _is_path(correct))):
         data, correct = correct, None  # type: ignore[assignment]
     if data is None or isinstance(data, pd.DataFrame):
-        trials, names = _trials(data, correct, confidence, by, questions)
+        trials, names = _trials(data, correct, confidence, by, questions, cluster)
     else:
-        tasks = _read_tasks(data)
+        tasks = with_units(_read_tasks(data), _cluster_name(cluster))
         noticed = notice_records(results_without_numbers(tasks), stacklevel=2)
         logs = pd.concat([trials_frame(task).assign(task=task.task) for task in tasks], ignore_index=True)
         by = ("task", "model", "condition") if by is None else by
@@ -169,8 +173,11 @@ def summary(
         part = trials.iloc[positions].reset_index(drop=True)
         for labels, row in _summarise(part, names, _own_measures(chosen, part, own), settings):
             rows.append({**dict(zip(names, labels, strict=True)), **row})
-    frame = pd.DataFrame(rows, columns=[*names, "measure", "value", "low", "high", "n", "reason"])
-    shown = [*names, "question_id", "source", "correct", "confidence"]
+    of_clusters = ["n_clusters", "design_effect"] if SAMPLING_UNIT in trials else []
+    frame = pd.DataFrame(
+        rows, columns=[*names, "measure", "value", "low", "high", "n", *of_clusters, "reason"]
+    )
+    shown = [*names, "question_id", "source", "correct", "confidence", *({SAMPLING_UNIT} & set(trials))]
     return Summary(frame, names, level, trials[list(dict.fromkeys(shown))], noticed)
 
 
@@ -210,8 +217,8 @@ def _summarise(
     groups = [Group(str(i), "group", split_by_source(columns, mask)) for i, (_, mask) in enumerate(parts)]
     cells = [cell for group in groups for cell in group.cells]
     drawn = distributions(columns, cells, computable, settings)
-    intervals = {
-        (entry.group, entry.measure): entry.interval
+    estimated = {
+        (entry.group, entry.measure): entry
         for group in groups
         if group.cells
         for entry in estimates([group], computable, drawn, settings)
@@ -220,19 +227,24 @@ def _summarise(
     for (i, (labels, mask)), measure in product(enumerate(parts), measures):
         needed = list(measure.compute.columns) if isinstance(measure.compute, StatisticCall) else []
         n = len(trials[mask].dropna(subset=needed))
-        interval = intervals.get((str(i), measure.name))
-        if interval is None or not n:
+        entry = estimated.get((str(i), measure.name))
+        if entry is None or not n:
             value = low = high = undefined(Reason.EMPTY)
             reason = f"no value: {'correct is a probability, not an outcome' if n else value.reason}"
         else:
+            interval = entry.interval
             value, low, high, reason = interval.estimate, interval.low, interval.high, why_missing(interval)
+        clusters = entry.clusters if entry else None
         numbers = {"value": float(value), "low": float(low), "high": float(high), "n": n, "reason": reason}
+        numbers["n_clusters"] = clusters.n if clusters else math.nan
+        numbers["design_effect"] = clusters.design_effect if clusters else math.nan
         yield labels, {"measure": measure.name, **numbers}
 
 
 def metrics(
     paths: Path | Iterable[Path],
     *,
+    cluster: str = "",
     measures: Sequence[str] | None = None,
     level: float = 0.95,
     n_resamples: int = 10_000,
@@ -244,6 +256,8 @@ def metrics(
     ----------
     paths : path or sequence of paths
         Inspect logs, sample files of lm-eval, files of trials, or folders of these.
+    cluster : str, optional
+        As in :func:`summary` for logs.
     measures : sequence of str, optional
         Names of measures; by default all measures of each study.
     level, n_resamples, seed
@@ -253,9 +267,10 @@ def metrics(
     -------
     DataFrame
         One row per measure and condition: ``study``, ``task``, ``model``, ``condition``, ``measure``, ``value``,
-        ``low``, ``high``, ``n`` (trials) and ``reason`` (why a value or an interval is missing). With several sources,
-        values are means over the sources. ``attrs["notices"]`` has the notices of the report's checks, a list of
-        mappings with ``severity``, ``task``, ``title``, ``meaning`` and ``where``.
+        ``low``, ``high``, ``n`` (trials), ``n_clusters`` and ``design_effect`` (NaN without clusters) and ``reason``
+        (why a value or an interval is missing). With several sources, values are means over the sources.
+        ``attrs["notices"]`` has the notices of the report's checks, a list of mappings with ``severity``, ``task``,
+        ``title``, ``meaning`` and ``where``.
 
     Raises
     ------
@@ -280,14 +295,17 @@ def metrics(
     1      0-20     brier  0.25625  2
     """
     settings = _settings(level, n_resamples, seed)
-    tasks = _read_tasks(paths)
+    tasks = with_units(_read_tasks(paths), _cluster_name(cluster))
     known = list(dict.fromkeys(name for task in tasks for name in task.study.measures_by_name))
     names = _measure_names(measures, known)
     results = list(compute_results(tasks, settings))
     table = estimates_frame(results)
     table = table[(table["source"] == "") & table["measure"].isin(names)]
     table = table.rename(columns={"group": "condition"})[
-        ["study", "task", "model", "condition", "measure", "value", "low", "high", "n", "reason"]
+        [
+            *("study", "task", "model", "condition", "measure", "value", "low", "high", "n"),
+            *("n_clusters", "design_effect", "reason"),
+        ]
     ].reset_index(drop=True)
     table.attrs["notices"] = notice_records(results, stacklevel=2)
     return table
@@ -303,6 +321,7 @@ def compare(
     correct: str | None = None,
     confidence: str | None = None,
     questions: Any = None,
+    cluster: Any = None,
     by: str | Sequence[str] | None = None,
     models: tuple[str | None, str | None] = (None, None),
     measures: Sequence[str] | None = None,
@@ -322,6 +341,9 @@ def compare(
         The question of each trial: one array if A and B have the same questions in the same order, otherwise a pair.
         For tables, the name of the column, by default ``question_id`` if both have it. With questions, A and B are
         paired by the questions that both have; without, they are independent samples.
+    cluster : array_like, pair of array_like, or str, optional
+        What several questions share, such as a passage: clusters are the units instead of questions. One array for A
+        and B, or a pair; for tables, the name of a column; for logs as in :func:`summary`.
     by : str or sequence of str, optional
         Columns of tables, or one column of logs: A and B are compared separately for each of their values. Logs are
         always compared by task and condition.
@@ -367,24 +389,34 @@ def compare(
     if kind != other:
         raise ValueError(f"a is {kind} and b is {other}: give two of the same kind")
     if kind == "logs":
-        return _compare_logs(a, b, names, models, measures, settings)
+        return _compare_logs(a, b, names, models, measures, replace(settings, cluster=_cluster_name(cluster)))
     if models != (None, None):
         raise ValueError("models selects models of logs, but a and b are not logs")
     if kind == "a table":
         if questions is None and all("question_id" in side for side in (a, b)):
             questions = "question_id"
-        sides = [_trials(side, correct, confidence, names, questions)[0] for side in (a, b)]
+        sides = [_trials(side, correct, confidence, names, questions, cluster)[0] for side in (a, b)]
     else:
         if by is not None:
             raise ValueError("by names columns of tables or logs, but a and b are arrays: give two tables")
-        is_pair = isinstance(questions, tuple | list) and len(questions) == 2 and all(map(np.ndim, questions))
-        pair = questions if is_pair else (questions, questions)
         sides = [
-            _trials(None, *_correct_and_confidence(side), None, of_side)[0]
-            for side, of_side in zip((a, b), pair, strict=True)
+            _trials(None, *_correct_and_confidence(side), None, of_side, shared)[0]
+            for side, of_side, shared in zip((a, b), _pair(questions), _pair(cluster), strict=True)
         ]
     chosen = _standard_measures(measures)
     return _compare_trials(sides[0], sides[1], names, chosen, settings, paired=questions is not None)
+
+
+def _pair(labels: Any) -> tuple[Any, Any]:
+    """Return the labels of A and of B, which are a pair of arrays or the same array."""
+    is_pair = isinstance(labels, tuple | list) and len(labels) == 2 and all(map(np.ndim, labels))
+    return (labels[0], labels[1]) if is_pair else (labels, labels)
+
+
+def _cluster_name(cluster: Any) -> str:
+    if not isinstance(cluster, str | None):
+        raise ValueError("cluster names what the questions of logs share, such as 'passage' or a column")
+    return cluster or ""
 
 
 def _correct_and_confidence(side: Any) -> tuple[Any, Any]:
@@ -407,7 +439,8 @@ def _compare_logs(
 ) -> Differences:
     if len(by) > 1:
         raise ValueError(f"logs are compared by one column besides task and condition, got {', '.join(by)}")
-    pairs, unpaired = model_pairs(_read_tasks(a), _read_tasks(b), models, ("models[0]", "models[1]"))
+    ours, theirs = (with_units(_read_tasks(side), settings.cluster) for side in (a, b))
+    pairs, unpaired = model_pairs(ours, theirs, models, ("models[0]", "models[1]"))
     skipped = [f"skipped {task}: {reason}" for task, reason in unpaired.items()]
     rows = [
         {"task": each.task, "condition": each.condition, **_difference(each)}
@@ -442,6 +475,10 @@ def _compare_trials(
         if paired:
             keys = [pd.MultiIndex.from_frame(side[["source", "question_id"]]) for side in (first, second)]
             first, second = first[keys[0].isin(keys[1])], second[keys[1].isin(keys[0])]
+            one, other = with_shared_units(_columns(first), _columns(second))
+            if SAMPLING_UNIT in one:
+                first = first.assign(**{SAMPLING_UNIT: one[SAMPLING_UNIT]})
+                second = second.assign(**{SAMPLING_UNIT: other[SAMPLING_UNIT]})
         if len(first) and len(second):
             stacked = pd.concat([first, second], ignore_index=True)
             side = np.repeat([FIRST, SECOND], [len(first), len(second)])
@@ -477,6 +514,7 @@ def _difference(each: Comparison) -> dict[str, Any]:
         "p_value": each.p_value,
         "p_adjusted": each.p_adjusted,
         "n": each.n_questions,
+        **({} if each.n_clusters is None else {"n_clusters": each.n_clusters}),
         "reason": why_missing(each.difference),
     }
 
@@ -500,85 +538,13 @@ def _as_pandas(value: Any) -> Any:
     return list(value) if isinstance(value, Iterator | ValuesView) else value
 
 
-def _numbers(values: ArrayLike, name: str, text_hint: str, number_hint: str) -> FloatArray:
-    """Return a column of numbers in [0, 1], NaN where one is missing.
-
-    ValueError for other values; the message ends in a hint for texts or for numbers.
-    """
-    if isinstance(values, pd.Series) and isinstance(values.dtype, pd.Float32Dtype):
-        values = values.to_numpy(np.float32, na_value=np.nan)
-    array = np.asarray(masked_as_nan(values))
-    if array.ndim != 1:
-        raise ValueError(f"{name} has shape {array.shape}: give one number per trial")
-    if array.dtype.kind in "OUST":
-        for value in array.tolist():
-            if isinstance(value, str | bytes):
-                raise ValueError(f"{name} holds the text {value!r}: {text_hint}")
-    try:
-        numbers = pd.to_numeric(pd.Series(array), errors="raise").to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} holds a value that is not a number: {number_hint}") from error
-    if array.dtype.kind == "f":
-        numbers = as_floats(array, name)
-    numbers = without_rounding_errors(numbers, array.dtype)
-    with np.errstate(invalid="ignore"):
-        outside = np.flatnonzero((numbers < 0.0) | (numbers > 1.0))
-    if len(outside):
-        trial = outside[0]
-        raise ValueError(
-            f"{name} must lie in [0, 1], but trial {trial} has {numbers[trial]:.9g}: {number_hint}"
-        )
-    return numbers
-
-
-def _answers(correct: Any, confidence: Any) -> tuple[FloatArray, FloatArray]:
-    """Return both columns as numbers; ValueError if their lengths differ, or they seem to be swapped."""
-    outcome_hint = "give 1 for right, 0 for wrong and NaN for neither, such as `answers == key`"
-    right = _numbers(correct, "correct", outcome_hint, outcome_hint)
-    stated = _numbers(
-        confidence,
-        "confidence",
-        "give numbers in [0, 1], such as by `float(text)`, and NaN where none was stated",
-        "divide percentages by 100, and take `numpy.exp` of log-probabilities",
-    )
-    if len(right) != len(stated):
-        raise ValueError(
-            f"correct has {len(right)} values and confidence {len(stated)}: give one of each per trial, NaN where it is"
-            " missing"
-        )
-    if np.asarray(confidence).dtype == bool and ((right > 0.0) & (right < 1.0)).any():
-        raise ValueError("confidence holds True and False, and correct holds fractions: give correct first")
-    return right, stated
-
-
-def _texts(values: Any, name: str, n: int) -> NDArray[Any]:
-    """Return the labels of ``n`` trials as texts; ValueError if one is missing."""
-    labels = pd.Series(np.asarray(unmasked(values, name)).ravel())
-    if len(labels) != n:
-        raise ValueError(f"{name} has {len(labels)} values for {n} trials: give one per trial")
-    if labels.isna().any():
-        trial = int(labels.isna().argmax())
-        raise ValueError(f"{name} lacks a value at trial {trial}: drop such trials or give them a label")
-    return labels.map(str).to_numpy(dtype=object)
-
-
-def _column(table: pd.DataFrame, given: Any, argument: str) -> Any:
-    """Return a column of a table by its name, or values as they are; ValueError lists the columns."""
-    if np.ndim(given):
-        return given
-    if given not in table:
-        names = [str(name) for name in table.columns]
-        others = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-        raise ValueError(
-            f"{argument}={given!r} is not a column; there are {others}{did_you_mean(str(given), names)}"
-            if names
-            else f"{argument}={given!r}: give one value per trial, or the table that has this column as data="
-        )
-    return table[given]
-
-
 def _trials(
-    table: pd.DataFrame | None, correct: Any, confidence: Any, by: Any, questions: Any
+    table: pd.DataFrame | None,
+    correct: Any,
+    confidence: Any,
+    by: Any,
+    questions: Any,
+    cluster: Any = None,
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return trials from arrays or from the columns of a table, and the names of the columns that group them."""
     if table is None and confidence is None:
@@ -586,25 +552,31 @@ def _trials(
             "give confidence with correct, a table with the columns correct and confidence, or the path of a log"
         )
     table = pd.DataFrame() if table is None else table
-    right, stated = _answers(
-        _column(table, "correct" if correct is None else correct, "correct"),
-        _column(table, "confidence" if confidence is None else confidence, "confidence"),
+    right, stated = answer_columns(
+        named_column(table, "correct" if correct is None else correct, "correct"),
+        named_column(table, "confidence" if confidence is None else confidence, "confidence"),
     )
     if isinstance(by, str) or (isinstance(by, list | tuple) and len(table.columns)):
-        by = {str(name): _column(table, name, "by") for name in ([by] if isinstance(by, str) else by)}
+        by = {str(name): named_column(table, name, "by") for name in ([by] if isinstance(by, str) else by)}
     elif not isinstance(by, Mapping):
         by = {} if by is None else {str(getattr(by, "name", None) or "group"): by}
     n = len(right)
-    columns = {name: _texts(values, name, n) for name, values in by.items()}
+    columns = {name: label_column(values, name, n) for name, values in by.items()}
     if questions is None and "question_id" in table:
         questions = "question_id"
     columns["question_id"] = (
         # Leading zeros keep the questions in the order of the rows.
         np.array([f"{i:09d}" for i in range(n)], dtype=object)
         if questions is None
-        else _texts(_column(table, questions, "questions"), "questions", n)
+        else label_column(named_column(table, questions, "questions"), "questions", n)
     )
-    columns["source"] = _texts(table["source"], "source", n) if "source" in table else np.full(n, "", object)
+    columns["source"] = (
+        label_column(table["source"], "source", n) if "source" in table else np.full(n, "", object)
+    )
+    if cluster is not None:
+        labels = label_column(named_column(table, cluster, "cluster"), "cluster", n)
+        units = clustered_units(columns, labels)
+        columns |= {} if units is None else {SAMPLING_UNIT: units}
     return pd.DataFrame({**columns, "correct": right, "confidence": stated}), tuple(by)
 
 

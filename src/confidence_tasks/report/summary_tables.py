@@ -15,6 +15,7 @@ from confidence_tasks.report.labels import between, measure_label, number, p_val
 from confidence_tasks.report.task_trials import in_order
 from confidence_tasks.statistics import reliability_curve
 from confidence_tasks.statistics.core import complete
+from confidence_tasks.study.units import units_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +36,23 @@ def _new_axes(width: float, height: float) -> Axes:
     from matplotlib import pyplot
 
     return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def _of_clusters(row: pd.Series[Any]) -> dict[str, str]:
+    """Return the number of clusters and the design effect, as far as the row has them."""
+    cells = {}
+    if "n_clusters" in row:
+        cells["clusters"] = number(row["n_clusters"], 0)
+    if "design_effect" in row:
+        cells["design effect"] = number(row["design_effect"], 2)
+    return cells
+
+
+def _answers(trials: pd.DataFrame) -> tuple[Any, Any, Any]:
+    """Return correctness, confidence and the number of the unit of each trial."""
+    by_name = {str(name): column.to_numpy() for name, column in trials.items()}
+    unit = trials.groupby(["source", units_of(by_name)]).ngroup()
+    return trials["correct"], trials["confidence"], unit
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -96,9 +114,11 @@ class Summary(Table):
     ----------
     frame : DataFrame
         The columns of ``by``, then ``measure``, ``value``, ``low``, ``high``, ``n`` (trials without missing values that
-        the measure needs) and ``reason`` (why a value or an interval is missing).
+        the measure needs) and ``reason`` (why a value or an interval is missing). With clusters also ``n_clusters`` and
+        ``design_effect``, the variance with clusters relative to that with questions as units.
     trials : DataFrame
-        The trials, with the columns of ``by``, ``question_id``, ``source``, ``correct`` and ``confidence``.
+        The trials, with the columns of ``by``, ``question_id``, ``source``, ``correct`` and ``confidence``, and with
+        clusters ``unit``.
     notices : list of dict
         For logs, the notices of the report's checks: ``severity``, ``task``, ``title``, ``meaning`` and ``where``.
     """
@@ -112,6 +132,7 @@ class Summary(Table):
             "value": number(row["value"], 3),
             **self._interval(row),
             "n": f"{row['n']:,}",
+            **_of_clusters(row),
         }
 
     def plot(self, ax: Axes | None = None, *, bins: int = 10) -> Axes:
@@ -146,8 +167,7 @@ class Summary(Table):
         ax.plot([0, 1], [0, 1], color=Colour.MUTED, linewidth=0.8, linestyle="--")
         for i, (name, rows) in enumerate(groups.items()):
             trials = self.trials.iloc[rows]
-            question = trials.groupby(["source", "question_id"]).ngroup()
-            correct, confidence, questions = complete(trials["correct"], trials["confidence"], question)
+            correct, confidence, questions = complete(*_answers(trials))
             if not len(correct):
                 continue
             curve = reliability_curve(correct, confidence, bins=bins, questions=questions, level=self.level)
@@ -172,7 +192,7 @@ class Differences(Table):
     frame : DataFrame
         The columns of ``by``, then ``measure``, ``a``, ``b``, ``difference`` (A minus B), ``low``, ``high``,
         ``p_value`` (from the same pivot as the interval), ``p_adjusted`` (Holm, over the groups within each measure),
-        ``n`` (questions) and ``reason`` (why a value or an interval is missing).
+        ``n`` (questions), with clusters ``n_clusters``, and ``reason`` (why a value or an interval is missing).
     """
 
     def _cells(self, row: pd.Series[Any]) -> dict[str, str]:
@@ -184,6 +204,7 @@ class Differences(Table):
             **self._interval(row),
             "p": p_value(row["p_adjusted"]),
             "n": f"{row['n']:,}",
+            **_of_clusters(row),
         }
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -23,6 +23,7 @@ from msgspec import MsgspecError, convert
 from msgspec.json import Decoder
 from numpy.typing import NDArray
 
+from confidence_tasks.sources.clusters import cluster_of
 from confidence_tasks.study.definition import BINARY, Domain, Study, short_repr
 from confidence_tasks.study.stage import TOKENS
 from confidence_tasks.study.trial import STATUSES
@@ -44,9 +45,9 @@ class TrialFile:
     model : str
         Name of the model in the file.
     columns : mapping of str to ndarray
-        The study's trial record, and ``sample_id``, ``epoch``, ``question_digest`` and ``prompt_digest``, one value per
-        trial. Digests are empty where the question or prompt is unknown. ``input_tokens``, ``output_tokens`` and
-        ``reasoning_tokens`` are NaN where the harness does not record them.
+        The study's trial record, and ``sample_id``, ``epoch``, ``subject``, ``cluster``, ``question_digest`` and
+        ``prompt_digest``, one value per trial. Texts are empty where they are unknown. ``input_tokens``,
+        ``output_tokens`` and ``reasoning_tokens`` are NaN where the harness does not record them.
     created : str
         Start of the run, in ISO 8601; empty if unknown.
     lost : int
@@ -156,7 +157,10 @@ T = TypeVar("T")
 _NAN = re.compile(rb'NaN(?:(?<=\w":NaN)|(?<=\w": NaN))(?=[,}])')
 """NaN as the value of a field. Inside a text, the quotation mark before the colon has a backslash."""
 
-EXTRA_COLUMNS = (*DIGESTS, "sample_id", "epoch")
+SHARED = ("subject", "cluster")
+"""Columns with what a question shares with others; empty if the file does not have it."""
+
+EXTRA_COLUMNS = (*DIGESTS, *SHARED, "sample_id", "epoch")
 """Columns of trials that are not part of the record."""
 
 
@@ -202,8 +206,9 @@ def trial_columns(
     for key, found in _faults_between_columns(study, columns):
         note(key, found)
     note("condition", _set_condition_columns(study, columns))
-    for key in (*DIGESTS, "sample_id"):
-        columns[key], _ = _texts(values.get(key, missing))
+    for key in (*DIGESTS, *SHARED, "sample_id"):
+        columns.setdefault(key, _texts(values.get(key, missing))[0])
+    _add_clusters(columns)
     for key in TOKENS:
         if key not in columns:
             columns[key], _ = _numbers(values.get(key, missing))
@@ -218,6 +223,24 @@ def trial_columns(
     is_valid[list(faults)] = False
     columns["epoch"] = np.where(is_valid & ~np.isnan(epochs), epochs, 1.0).astype(np.int64)
     return {key: column[is_valid] for key, column in columns.items()} if faults else columns, left_out
+
+
+def _add_clusters(columns: Mapping[str, NDArray[Any]]) -> None:
+    """Add the clusters that follow from the identifiers of the questions."""
+    for row in np.flatnonzero(columns["cluster"] == "").tolist():
+        columns["cluster"][row] = cluster_of(columns["source"][row], columns["question_id"][row])
+
+
+def shared_by(trial: Mapping[str, Any], metadata: Any) -> tuple[str, str]:
+    """Return the subject and the cluster of a question, from its trial and the metadata of its sample.
+
+    The cluster of a log of an earlier version follows from the question or its passage, if the log has it.
+    """
+    subject, cluster, *texts = (
+        value if isinstance(value, str) else ""
+        for value in (metadata.subject, metadata.cluster, metadata.question, metadata.passage)
+    )
+    return subject, cluster or cluster_of(str(trial.get("source")), str(trial.get("question_id")), *texts)
 
 
 def _faults_between_columns(

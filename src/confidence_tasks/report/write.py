@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from confidence_tasks.report.cache import Cache
 from confidence_tasks.report.checks import Notice, Severity, in_order_of_severity
+from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.collection import Collection
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, Overview, overviews, variants_table
@@ -122,7 +123,8 @@ def report_of(
         Where results of the same trials are looked up and stored.
     """
     settings = settings or Settings()
-    computed, lost = results_and_lost(group_by_task(collection.files), settings, advance, workers, cache)
+    of_tasks = with_units(group_by_task(collection.files), settings.cluster)
+    computed, lost = results_and_lost(of_tasks, settings, advance, workers, cache)
     results = tuple(computed)
     collection = replace(collection, skipped=(*collection.skipped, *lost))
     styles = model_styles(list(dict.fromkeys(model.label for task in results for model in task.models)))

@@ -53,6 +53,7 @@ def load(
     >>> [question.id for question in load("arithmetic", n=2, seed=7)]
     ['arithmetic-s7-00000', 'arithmetic-s7-00001']
     """
+    from confidence_tasks.sources.clusters import with_cluster
     from confidence_tasks.sources.own_file import is_own_file, read_own_file
     from confidence_tasks.sources.table import find_source
 
@@ -63,7 +64,7 @@ def load(
         return shuffle_questions(read_own_file(Path(name), **options), seed)[:n]
     source = find_source(name)
     _refuse_unknown(name, options, source.options)
-    return source.load(n, seed, mirror_folder(mirror), **options)
+    return [*map(with_cluster, source.load(n, seed, mirror_folder(mirror), **options))]
 
 
 def load_asked(parameters: Mapping[str, Any]) -> list[Question]:

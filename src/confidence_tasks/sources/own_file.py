@@ -14,6 +14,7 @@ aliases      other correct texts or numbers
 id           letters, digits and ``_ - . :``; by default computed from the text
 subject      subject
 level        level of difficulty
+cluster      what several questions share, such as a passage: they are one unit of intervals and tests
 metadata     an object with further data (JSON only)
 ===========  ========================================================================================================
 """
@@ -66,6 +67,7 @@ QUESTION_FIELDS: Mapping[str, tuple[Callable[[Any], object], str]] = {
     ),
     "subject": (_is_text, "a text"),
     "level": (_is_text, "a text"),
+    "cluster": (_is_text, "a text"),
     "metadata": (lambda value: isinstance(value, dict), "an object"),
 }
 """Fields of a question, each with a function that returns whether its value is allowed, and what is allowed."""
@@ -200,6 +202,7 @@ def parse_question(source: str, row: Any, *, key: str = "answer") -> Question:
         aliases=tuple(str(_gold(alias, kind, (), "aliases")) for alias in fields.get("aliases", ())),
         subject=fields.get("subject", "").strip(),
         level=fields.get("level", "").strip(),
+        cluster=fields.get("cluster", "").strip(),
         metadata=fields.get("metadata", {}),
     )
 

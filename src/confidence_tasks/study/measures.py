@@ -22,6 +22,7 @@ from confidence_tasks.statistics.inference.limits import InvertedTest
 from confidence_tasks.statistics.inference.weights import Weighting
 from confidence_tasks.study.statistic import Statistic, check_statistic
 from confidence_tasks.study.trial import READABLE
+from confidence_tasks.study.units import units_of
 
 Better: TypeAlias = Literal["higher", "lower", "neither"]
 Bounds: TypeAlias = tuple[float, float]
@@ -81,12 +82,12 @@ class Posterior:
 class Informative:
     """The questions that limit the precision of a measure, such as those with a wrong answer for an AUROC.
 
-    A question counts once, however often it is asked. An interval needs a count of five.
+    A question counts once, however often it is asked, and so does a cluster. An interval needs a count of five.
 
     Attributes
     ----------
     questions : frozenset of str, optional
-        Identifiers of the questions; None if every trial is informative.
+        Identifiers of the questions or clusters; None if every trial is informative.
     weight : float
         What each question adds to the count.
     """
@@ -102,7 +103,7 @@ class Informative:
     @classmethod
     def smallest(cls, trials: Columns, masks: Iterable[NDArray[Any]], weight: float = 1.0) -> Informative:
         """Return the questions of the smallest of several sets of trials, each given by a mask."""
-        questions = [frozenset(map(str, trials["question_id"][mask])) for mask in masks]
+        questions = [frozenset(map(str, units_of(trials)[mask])) for mask in masks]
         return cls(min(questions, key=len), weight)
 
 

@@ -44,6 +44,9 @@ class Question:
         Data URL of the picture that belongs to the question.
     metadata : mapping
         Anything else that a study needs from the source.
+    cluster : str
+        What the question shares with others, such as a passage; empty for an independent question. Questions of one
+        cluster are one unit of intervals and tests.
     """
 
     id: str
@@ -57,6 +60,7 @@ class Question:
     level: str = ""
     image: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    cluster: str = ""
 
     @property
     def options(self) -> dict[str, str]:
@@ -69,7 +73,7 @@ class Question:
 
 
 _KEYS = ("source", "kind", "gold", "subject", "level")
-_METADATA_KEYS = frozenset({"question_id", "question", "choices", "aliases", *_KEYS})
+_METADATA_KEYS = frozenset({"question_id", "question", "choices", "aliases", "cluster", *_KEYS})
 
 
 def question_metadata(question: Question) -> dict[str, Any]:
@@ -80,6 +84,7 @@ def question_metadata(question: Question) -> dict[str, Any]:
         "choices": list(question.choices),
         "aliases": list(question.aliases),
         **{key: getattr(question, key) for key in _KEYS},
+        **({"cluster": question.cluster} if question.cluster else {}),
     }
 
 
@@ -97,6 +102,7 @@ def question_from_metadata(metadata: Mapping[str, Any]) -> Question:
         text=metadata["question"],
         choices=tuple(metadata["choices"]),
         aliases=tuple(metadata["aliases"]),
+        cluster=metadata.get("cluster", ""),
         **{key: metadata[key] for key in _KEYS},
         metadata={key: value for key, value in metadata.items() if key not in _METADATA_KEYS},
     )

@@ -12,12 +12,12 @@ from confidence_tasks.report.estimates import (
     distributions,
     interval_of_measure,
     resampled,
-    tabulate,
 )
 from confidence_tasks.report.task_trials import TrialSubset, split_by_source
 from confidence_tasks.statistics import ece_interval
 from confidence_tasks.studies.riskeval.measures import COUNTS
 from confidence_tasks.studies.scales.trials import MEASURES
+from confidence_tasks.study.kinds import tabulate
 
 SETTINGS = Settings(n_resamples=400)
 ECE, INFORMATION = (next(m for m in MEASURES if m.name == name) for name in ("ece", "meta_information"))
@@ -116,7 +116,7 @@ def test_nothing_is_drawn_that_no_measure_reads(with_posterior):
     (cell,) = split_by_source(columns, np.ones(60, dtype=bool))
     names = {"mratio", "meta_d"} if with_posterior else {"ece", "auroc", "accuracy"}
     measures = [measure for measure in MEASURES if measure.name in names]
-    tables = [(cell, table) for table in tabulate(columns, cell, measures, np.arange(60), 60)]
+    tables = [(cell, table) for table in tabulate(columns, cell.rows, measures, np.arange(60), 60)]
     draws = {is_bayesian: np.random.default_rng(1) for is_bayesian in (False, True)}
     found = resampled(tables, 20, draws[False], draws[True])
     assert {name for _, name in found} == {measure.name for measure in measures}

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from confidence_tasks.report.checks import Requirement
 from confidence_tasks.report.commands.compare import compare
 from confidence_tasks.report.commands.report import report, subject_of
 from confidence_tasks.report.labels import latex
+from confidence_tasks.report.requirements import Requirement
 from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.report.trial_files import TrialFile
 from confidence_tasks.simulation.subject import PROFILES

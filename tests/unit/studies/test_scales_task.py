@@ -61,7 +61,7 @@ def test_paper_sizes_on_the_real_sources(mirror: Path) -> None:
     assert sizes == {"mmlu": 1000, "gsm8k": 1319, "truthfulqa": 817}
 
 
-def test_number_questions_get_the_papers_gsm8k_form(mirror: Path) -> None:
+def test_number_units_get_the_papers_gsm8k_form(mirror: Path) -> None:
     item = scale_items([Scale(0, 20)], ["gsm8k"], n=1)[0]
     assert item.prompt.startswith("Solve the following math problem step by step.\n")
     assert item.prompt.endswith(

@@ -91,6 +91,14 @@ settings_options = _combine(
 )
 """Options for intervals and tests: the fields of ``Settings``."""
 
+cluster_option = click.option(
+    "--cluster",
+    default="",
+    metavar="NAME",
+    help="Unit of intervals and tests instead of the question: passage, pair, family, a column of the trials such as"
+    " subject, or none.  [default: the clusters of each source]",
+)
+
 workers_options = _combine(
     click.option(
         "--scheduler",

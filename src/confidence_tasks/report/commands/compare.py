@@ -16,6 +16,7 @@ from confidence_tasks.report.commands import (
     WITHIN_0_AND_1,
     as_click_error,
     cache_option,
+    cluster_option,
     json_option,
     list_option,
     name_value_pairs,
@@ -50,8 +51,9 @@ if TYPE_CHECKING:
     from confidence_tasks.report.checks import Notice
     from confidence_tasks.report.compare import Comparison
     from confidence_tasks.report.figures import Figure
-    from confidence_tasks.report.power import PowerCurve, PowerDesign
+    from confidence_tasks.report.power import PowerCurve
     from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
+    from confidence_tasks.simulation.power_design import PowerDesign
     from confidence_tasks.study.definition import Study
 
 MAX_SHOWN = 10
@@ -83,6 +85,7 @@ MAX_SHOWN = 10
     help="Exit with 1 if B is worse than A by more than MARGIN in any measure and condition: the whole interval is"
     " beyond the margin, and the corrected p-value is below 1 - level. Choose the measure with --measure.",
 )
+@cluster_option
 @settings_options
 @cache_option
 @json_option
@@ -111,6 +114,7 @@ def compare(
 
     Exits with 1 if A and B have no question in common, or with --fail-if-worse if B is worse.
     """
+    from confidence_tasks.report.clusters import with_units
     from confidence_tasks.report.compare import cautions, model_pairs
     from confidence_tasks.report.compare import compare as compare_models
     from confidence_tasks.report.estimates import Settings
@@ -120,8 +124,10 @@ def compare(
     with open_workers(None, None) as workers:
         by_path = {path: read_trials([path], workers, cache) for path in dict.fromkeys((first, second))}
         collections = [by_path[path] for path in (first, second)]
-        first_tasks, second_tasks = (group_by_task(collection.files) for collection in collections)
         with as_click_error():
+            first_tasks, second_tasks = (
+                with_units(group_by_task(collection.files), settings.cluster) for collection in collections
+            )
             pairs, unpaired = model_pairs(first_tasks, second_tasks, (model_a, model_b))
         comparisons: list[Comparison] = []
         notices: dict[str, list[Notice]] = {}
@@ -176,7 +182,7 @@ def _fail_if_worse(comparisons: Sequence[Comparison], studies: Mapping[str, Stud
 def _comparison_record(comparison: Comparison) -> dict[str, Any]:
     """Return a comparison for JSON."""
     names = ("study", "task", "condition", "measure", "first", "second")
-    statistics = ("p_value", "p_adjusted", "p_exchange", "n_questions")
+    statistics = ("p_value", "p_adjusted", "p_exchange", "n_questions", "n_clusters")
     record: dict[str, Any] = {name: getattr(comparison, name) for name in (*names, *statistics)}
     for name, interval in (
         ("first_value", comparison.first_interval),
@@ -185,6 +191,7 @@ def _comparison_record(comparison: Comparison) -> dict[str, Any]:
     ):
         record |= {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}
         record[f"{name}_reason"] = why_missing(interval)
+    record["first_design_effect"], record["second_design_effect"] = comparison.design_effects
     return record
 
 
@@ -205,7 +212,7 @@ def _print_task(
             click.echo(f"    and {len(notice.where) - MAX_SHOWN} more (see --json)")
     if comparisons:
         rows = [_comparison_row(each) for each in comparisons]
-        print_table(rows, frozenset({"A", "B", "A − B", "p", "exch. p", "n"}))
+        print_table(rows, frozenset({"A", "B", "A − B", "p", "exch. p", "n", "clusters"}))
 
 
 def _print_footer(comparisons: Sequence[Comparison]) -> None:
@@ -232,6 +239,7 @@ def _comparison_row(comparison: Comparison) -> dict[str, str]:
         "p": p_value(comparison.p_adjusted) + (" *" if comparison.p_adjusted < 0.05 else "  "),
         "exch. p": p_value(comparison.p_exchange),
         "n": f"{comparison.n_questions:,}",
+        **({} if comparison.n_clusters is None else {"clusters": f"{comparison.n_clusters:,}"}),
     }
 
 

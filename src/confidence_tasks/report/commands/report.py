@@ -18,7 +18,9 @@ import click
 from confidence_tasks.report.commands import (
     FILE,
     FOLDER,
+    as_click_error,
     cache_option,
+    cluster_option,
     json_option,
     open_cache,
     open_workers,
@@ -45,8 +47,9 @@ from confidence_tasks.simulation.subject import Subject, make_subject
 from confidence_tasks.sources.source import write_atomically
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.checks import Requirement
     from confidence_tasks.report.collection import Collection
+    from confidence_tasks.report.estimates import Estimated
+    from confidence_tasks.report.requirements import Requirement
     from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.task_trials import ModelGroups, ModelTrials
     from confidence_tasks.report.write import Report
@@ -110,12 +113,13 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     multiple=True,
     metavar="REQUIREMENT",
     callback=parse_with(
-        lambda texts: import_module("confidence_tasks.report.checks").parse_requirements(texts)
+        lambda texts: import_module("confidence_tasks.report.requirements").parse_requirements(texts)
     ),
     help="Exit with 1 unless the whole interval of a measure meets this bound, such as 'ece<0.1' or 'auroc/0-20>0.7';"
     " may be repeated.",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
+@cluster_option
 @settings_options
 @workers_options
 @cache_option
@@ -151,15 +155,15 @@ def report(
     Exits with 1 if a requirement is not met, if a process died (the page names the model that is missing), or if no
     trials were found (then no page is written).
     """
-    from confidence_tasks.report.checks import verdicts
     from confidence_tasks.report.estimates import Settings
+    from confidence_tasks.report.requirements import verdicts
     from confidence_tasks.report.write import report_of
 
     cache = open_cache(no_cache)
     with open_workers(jobs, scheduler) as workers:
         collection = read_trials(paths, workers, cache)
         _check_groups(groups, collection)
-        with progress("computing models") as advance:
+        with as_click_error(), progress("computing models") as advance:
             result = report_of(
                 collection,
                 settings=Settings(**uncertainty, groups=groups),
@@ -310,8 +314,16 @@ def print_headlines(task_results: Iterable[TaskResults]) -> None:
                     row = {"measure": measure_label(name), "value": number(interval.estimate, 3)}
                     row |= {"true": number(truth.get(name, math.nan), 3)} if truth else {}
                     row[f"{interval.level:.0%} interval"] = limits(interval, 3) or why_missing(interval)
-                    rows.append(row)
-            print_table(rows, frozenset({"value", "true"}), err=True)
+                    rows.append(row | _clusters(entry))
+            print_table(rows, frozenset({"value", "true", "clusters", "design effect"}), err=True)
+
+
+def _clusters(entry: Estimated) -> dict[str, str]:
+    """Return the number of clusters of an estimate and their design effect; empty without clusters."""
+    if entry.clusters is None:
+        return {}
+    effect = number(entry.clusters.design_effect, 2)
+    return {"clusters": f"{entry.clusters.n:,}", "design effect": effect}
 
 
 def print_serious(result: Report) -> None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from confidence_tasks.report.estimates import number_questions
 from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels, series
 from confidence_tasks.report.labels import group_label
 from confidence_tasks.report.task_trials import BY_CONDITION, Columns, ModelTrials, split_by_source
 from confidence_tasks.statistics import Interval, complete, reliability_curve
 from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.study.kinds import number_units
 from confidence_tasks.study.measures import rows_of
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def _reliability_panels(
 ) -> Iterator[Panel]:
     for label in conditions:
         rows = _rows_under(model, label)
-        numbers, _ = number_questions(model.columns, rows)
+        numbers, _ = number_units(model.columns, rows)
         correct, confidence, questions = complete(
             model.columns["correct"][rows], model.columns["confidence"][rows], numbers[rows]
         )

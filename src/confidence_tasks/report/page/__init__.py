@@ -195,7 +195,7 @@ def contrast_table(results: TaskResults) -> TableView | None:
             CellView(p_value(contrast.p_adjusted), significant=contrast.significant),
             CellView(p_value(contrast.p_exchange)),
         )
-        rows.append(RowView(contrast.model, cells, f"{contrast.interval.n_units:,}"))
+        rows.append(RowView(contrast.model, cells, f"{contrast.n_questions:,}"))
     left_out = len(ranked) - len(rows)
     return TableView(
         ("condition", "measure", "difference", "p", "corrected", "exchange p"),
@@ -301,7 +301,10 @@ def estimate_cell(
     """Return the cell of an estimate; its interval is drawn within ``span`` if that is given."""
     interval = entry.interval
     low, high = span or (math.nan, math.nan)
-    tooltip = [f"{entry.n:,} trials, {interval.n_units:,} questions"] if span else []
+    tooltip = [f"{entry.n:,} trials, {entry.n_questions:,} questions"] if span else []
+    if span and entry.clusters:
+        effect = number(entry.clusters.design_effect, 2)
+        tooltip.append(f"{entry.clusters.n:,} clusters, design effect {effect}")
     if span and contrast is not None and not math.isnan(contrast.p_adjusted):
         difference = signed(contrast.interval.estimate, decimals)
         corrected = p_is(contrast.p_adjusted)

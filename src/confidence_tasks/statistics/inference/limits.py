@@ -107,6 +107,8 @@ class Resampled:
         Number of units that determine the statistic, such as the wrong answers for an AUROC.
     freedom : float
         Degrees of freedom of the standard error, if fewer than the number of units less one.
+    exact_error : float
+        The standard error, if it is known without resamples; otherwise NaN.
     """
 
     estimate: Estimate
@@ -114,6 +116,7 @@ class Resampled:
     n_units: int
     n_informative: float = math.inf
     freedom: float = math.inf
+    exact_error: float = math.nan
 
     @cached_property
     def defined(self) -> FloatArray:
@@ -136,6 +139,8 @@ class Resampled:
     @property
     def standard_error(self) -> float:
         """Standard deviation of the resamples times sqrt(n / (n - 1)); exactly 0 where all equal the estimate."""
+        if not math.isnan(self.exact_error):
+            return self.exact_error
         value = float(self.estimate)
         deviations = self.defined - value
         largest = float(abs(deviations).max())
@@ -271,6 +276,16 @@ def limits_over_questions(
     if questions is not None and len(np.unique(np.asarray(questions))) == 1:
         return no_limits(Reason.TOO_FEW)
     return test.limits(level)
+
+
+def resample_correlation(one: FloatArray, other: FloatArray) -> float:
+    """Return the correlation of paired resamples: 1 if they are equal, otherwise 0 if either does not vary."""
+    defined = np.isfinite(one) & np.isfinite(other)
+    a, b = one[defined], other[defined]
+    if np.array_equal(a, b):
+        return 1.0
+    spread = a.std() * b.std()
+    return float(np.mean((a - a.mean()) * (b - b.mean())) / spread) if spread > 0.0 else 0.0
 
 
 def mover(first: InvertedTest, second: InvertedTest, correlation: float, level: float) -> tuple[float, float]:

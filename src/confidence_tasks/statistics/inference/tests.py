@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import Estimate, FloatArray, as_probability, check_option
+from confidence_tasks.statistics.core import Estimate, FloatArray, IntArray, as_probability, check_option
 from confidence_tasks.statistics.inference.resampling import (
     Alternative,
     Interval,
@@ -360,3 +360,33 @@ def holm(p_values: ArrayLike) -> FloatArray:
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(stepped, 1.0)
     return adjusted
+
+
+def adjusted_for_all(p_values: Sequence[float], adjust: Callable[[FloatArray], FloatArray]) -> list[float]:
+    """Correct p-values for all comparisons; a comparison without a p-value counts, and stays NaN."""
+    p = np.array(p_values)
+    adjusted = adjust(np.nan_to_num(p, nan=1.0))
+    return [float(value) for value in np.where(np.isnan(p), np.nan, adjusted)]
+
+
+def questions_needed(n: IntArray, power: FloatArray, target: float) -> float:
+    """Return the number of questions at which a power curve reaches ``target``.
+
+    The normal quantile of power is interpolated linearly in the square root of the number of questions, which is exact
+    for the test of a mean.
+
+    Examples
+    --------
+    >>> questions_needed(np.array([100, 400]), np.array([0.5, 0.9]), 0.8)
+    275.0
+    """
+    reached = np.flatnonzero(power >= target)
+    if not len(reached):
+        return math.inf
+    after = int(reached[0])
+    if after == 0:
+        return math.nan
+    root = np.sqrt(n[after - 1 : after + 1].astype(np.float64))
+    quantile = scipy.special.ndtri(np.clip(power[after - 1 : after + 1], 1e-3, 1.0 - 1e-3))
+    fraction = np.clip((scipy.special.ndtri(target) - quantile[0]) / (quantile[1] - quantile[0]), 0.0, 1.0)
+    return float(np.ceil((root[0] + fraction * (root[1] - root[0])) ** 2))

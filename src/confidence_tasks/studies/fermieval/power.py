@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from confidence_tasks.report.power import Draws, EffectParameter, PowerDesign
 from confidence_tasks.report.task_trials import Columns
+from confidence_tasks.simulation.draws import Draws
+from confidence_tasks.simulation.power_design import EffectParameter, PowerDesign
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.fermieval.replies import CONDITIONS, TEST, level_of
 from confidence_tasks.studies.fermieval.subject import stated_interval

@@ -22,10 +22,11 @@ from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, P
 from confidence_tasks.report.figures.general import ModelStyles, figure_of, line_of_intervals, model_keys
 from confidence_tasks.report.labels import measure_label, p_value
 from confidence_tasks.report.paper import MODELS, by_measure, heading
-from confidence_tasks.report.power import METACOGNITION, Draws, EffectParameter, PowerDesign, accuracy_of
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.report.task_trials import Columns, TaskTrials
+from confidence_tasks.simulation.draws import Draws, accuracy_of
+from confidence_tasks.simulation.power_design import METACOGNITION, EffectParameter, PowerDesign
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Interval
 from confidence_tasks.statistics.core import BoolArray, FloatArray

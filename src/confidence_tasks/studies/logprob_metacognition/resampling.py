@@ -52,6 +52,7 @@ from confidence_tasks.study.measures import (
     smallest_set,
     statistic_of,
 )
+from confidence_tasks.study.units import SAMPLING_UNIT
 
 TEMPERATURE = 1.0
 """Temperature at which the hypotheses are tested, and whose trials set the edges of the bins."""
@@ -377,7 +378,8 @@ def _cell_table(
     decile[: len(in_cell)] = partition.assign(evidence[: len(in_cell)]) / partition.number
     table = pd.DataFrame(
         {
-            "question_id": trials["question_id"].astype(str).astype(object),
+            # Clusters are resampled as questions are.
+            "question_id": trials.get(SAMPLING_UNIT, trials["question_id"]).astype(str).astype(object),
             "source": trials["source"].astype(object),
             "correct": trials["correct"].astype(np.float64),
             "in_cell": np.repeat([1.0, 0.0], [len(in_cell), len(reference)]),

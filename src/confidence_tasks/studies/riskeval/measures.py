@@ -52,6 +52,7 @@ from confidence_tasks.study.measures import (
 )
 from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.trial import Question, ReadTrial, Status, read_trial
+from confidence_tasks.study.units import units_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -310,7 +311,7 @@ def _recalibrate(trials: Columns) -> Columns:
     rows = rows_of(trials, complete)
     confidence = np.full(len(complete), np.nan)
     confidence[complete] = statistics.calibration.cross_fitted_confidence(
-        rows["outcome"], rows["confidence"], available=rows["available"], clusters=rows["question_id"]
+        rows["outcome"], rows["confidence"], available=rows["available"], clusters=units_of(rows)
     )
     return {**trials, "confidence": confidence}
 
@@ -598,7 +599,7 @@ def interval_over_questions(measure: Measure, trials: Columns, **options: Any) -
     return statistics.bootstrap(
         lambda index, *, weights: measure.compute(trials, weights),
         np.arange(len(trials["question_id"])),
-        clusters=trials["question_id"],
+        clusters=units_of(trials),
         n_informative=math.inf if measure.informative is None else measure.informative(trials).count,
         method=measure.interval,
         **options,

@@ -34,7 +34,7 @@ from confidence_tasks.study.parameter import parse_list
 from confidence_tasks.study.trial import Kind, require_keys
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.power import Draws
+    from confidence_tasks.simulation.draws import Draws
     from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray
 
 _LABEL = re.compile(r"\s*\[?\s*(\d{1,6})\s*[-,]\s*(\d{1,6})\s*\]?\s*", re.ASCII)

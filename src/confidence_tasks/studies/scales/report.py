@@ -26,11 +26,12 @@ from confidence_tasks.report.figures.general import (
 )
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.paper import MODELS, by_measure, heading
-from confidence_tasks.report.power import METACOGNITION, Draws, EffectParameter, PowerDesign, decide
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row
 from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.report.task_trials import Columns, ModelTrials
+from confidence_tasks.simulation.draws import Draws, decide
+from confidence_tasks.simulation.power_design import METACOGNITION, EffectParameter, PowerDesign
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Estimate, complete, ece
 from confidence_tasks.statistics.discretization import top_value

@@ -53,6 +53,7 @@ from confidence_tasks.study.measures import (
     undefined,
 )
 from confidence_tasks.study.stage import tokens_spent
+from confidence_tasks.study.units import units_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -360,7 +361,7 @@ def _with_recalibrated(trials: Columns) -> Columns:
     usable = ~np.isnan(x) & ~np.isnan(correct)
     recalibrated = np.full(len(x), np.nan)
     recalibrated[usable] = statistics.calibration.cross_fitted_logistic(
-        correct[usable], x[usable, np.newaxis], clusters=trials["question_id"][usable]
+        correct[usable], x[usable, np.newaxis], clusters=units_of(trials)[usable]
     )
     return {**trials, "recalibrated": recalibrated}
 
@@ -503,7 +504,7 @@ def _aurocs(trials: Columns, weights: FloatArray | None) -> tuple[Value, Value]:
     combination = np.full(len(correct), np.nan)
     if regressors.shape[1] > 1:
         combination = statistics.calibration.cross_fitted_logistic(
-            correct, regressors, clusters=trials["question_id"][trial]
+            correct, regressors, clusters=units_of(trials)[trial]
         )
     if not len(combination) or np.isnan(combination).any():
         return undefined(weights), undefined(weights)

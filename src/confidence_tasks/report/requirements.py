@@ -1,0 +1,94 @@
+"""Bounds that the intervals of measures must meet, for automatic checks."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from confidence_tasks.report.estimates import Estimated
+from confidence_tasks.report.labels import limits, number, why_missing
+from confidence_tasks.report.results import TaskResults
+from confidence_tasks.report.task_trials import BY_CONDITION
+from confidence_tasks.study.parameter import did_you_mean
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A bound that a measure's whole interval must meet under ``condition``, or, if that is empty, under each."""
+
+    measure: str
+    condition: str
+    below: bool
+    bound: float
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Parse a requirement such as ``ece<0.1``; ValueError if the text is not one.
+
+        Examples
+        --------
+        >>> Requirement.parse("ece<0.1")
+        Requirement(measure='ece', condition='', below=True, bound=0.1)
+        >>> Requirement.parse("auroc/0-20 > .7").condition
+        '0-20'
+        """
+        number = r"[-+]?(?:\d+\.?\d*|\.\d+)"
+        match = re.fullmatch(rf"(\w+)(?:/(.+?))?\s*([<>])=?\s*({number})", text.strip())
+        if match is None:
+            raise ValueError(f"{text!r} is not a requirement such as 'ece<0.1' or 'auroc/0-20>0.7'")
+        measure, condition, sign, bound = match.groups()
+        return cls(measure, condition or "", sign == "<", float(bound))
+
+    def __str__(self) -> str:
+        where = f"/{self.condition}" if self.condition else ""
+        return f"{self.measure}{where} {'<' if self.below else '>'} {self.bound:g}"
+
+    def outcome(self, entry: Estimated) -> str:
+        """Return ``met`` or ``not met`` if the whole interval lies on one side of the bound, else ``undecided``."""
+        low, high = entry.interval.low, entry.interval.high
+        if math.isnan(low) or low < self.bound < high:
+            return "undecided"
+        return "met" if (high <= self.bound) == self.below else "not met"
+
+
+def parse_requirements(texts: Iterable[str]) -> list[Requirement]:
+    """Parse the requirements of a command line."""
+    return [*map(Requirement.parse, texts)]
+
+
+def verdicts(requirements: Sequence[Requirement], every: Sequence[TaskResults]) -> Iterator[dict[str, str]]:
+    """Yield the outcome of each requirement for each task, model and condition, in words.
+
+    ValueError if no task has the measure or the condition of a requirement.
+    """
+    for requirement in requirements:
+        known = [name for results in every for name in results.task_trials.study.measures_by_name]
+        if requirement.measure not in known:
+            raise ValueError(
+                f"{requirement}: there is no measure {requirement.measure!r}{did_you_mean(requirement.measure, known)}"
+            )
+        entries = [
+            (results, entry)
+            for results in every
+            for entry in results.estimates
+            if entry.measure == requirement.measure
+            and entry.by == BY_CONDITION
+            and not entry.source
+            and requirement.condition in ("", entry.group)
+        ]
+        if not entries:
+            labels = dict.fromkeys(label for results in every for label in results.conditions)
+            raise ValueError(
+                f"{requirement}: no estimate under this condition; the conditions are {', '.join(labels)}"
+            )
+        for results, entry in entries:
+            interval = limits(entry.interval, 3) or why_missing(entry.interval)
+            yield {
+                "requirement": str(requirement),
+                "outcome": requirement.outcome(entry),
+                "where": f"{results.task_trials.task}, {entry.model}, {entry.group}",
+                "found": f"{number(entry.interval.estimate, 3)} {interval}",
+            }
