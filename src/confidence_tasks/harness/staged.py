@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from rich.markup import escape
 
 from confidence_tasks.harness.compat import prerequisite_error
+from confidence_tasks.harness.stopped import FinishedReplies, status_with
 from confidence_tasks.reading.cleaning import strip_chat_tokens
 from confidence_tasks.reading.thoughts import UNKNOWN_MARK, cleaned_replies, unknown_control_tokens
 from confidence_tasks.simulation.reply import StageCall
@@ -267,18 +268,25 @@ def replies_from_json(stored: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict
     True
     """
     return {
-        name: [
-            ModelReply(**{**fields, "tokens": tuple(Token(**token) for token in fields["tokens"])})
-            for fields in stage_replies
-        ]
-        for name, stage_replies in stored.items()
+        name: [_stored_reply(fields) for fields in stage_replies] for name, stage_replies in stored.items()
     }
+
+
+_FILTERED = "I cannot answer this question."
+"""Text that logs without ``stop`` hold instead of a reply that a content filter stopped."""
+
+
+def _stored_reply(fields: Mapping[str, Any]) -> ModelReply:
+    stored = {**fields, "tokens": tuple(Token(**token) for token in fields["tokens"])}
+    if "stop" not in fields and fields["text"] == _FILTERED:
+        stored |= {"text": "", "stop": "filter"}
+    return ModelReply(**stored)
 
 
 def read_trial(
     study: Study, question: Question, condition: str, replies: Replies, options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Read replies into a trial, using the study's own options among the given ones.
+    """Read replies into a trial, using the study's own options among the given ones; unfinished ones are not read.
 
     The study gets texts and tokens that begin after the model's thoughts. The trial records it in its ``rules``.
 
@@ -286,8 +294,9 @@ def read_trial(
     """
     if study.scorer_options:
         question = question.with_metadata(**{name: options[name] for name in study.scorer_options})
-    cleaned = cleaned_replies(replies)
-    trial = dict(study.read(question, condition, cleaned))
+    finished = FinishedReplies(study, default_stages(study), question, condition).of(replies)
+    cleaned = cleaned_replies(finished)
+    trial: dict[str, Any] = {**study.read(question, condition, cleaned)}
     if missing := [name for name in study.column_types if name not in trial]:
         raise ValueError(f"study {study.name}: read returns a trial without {', '.join(missing)}")
     for name, value in trial.items():
@@ -302,9 +311,9 @@ def read_trial(
                 f"study {study.name}: read returns {name}={value!r}, which is not of type {kind.__name__}"
                 + ("; use NaN for a missing number" if kind is float else "; use '' for a missing text")
             )
-    for stage_replies, stage_cleaned in zip(list(replies.values())[:1], cleaned.values(), strict=False):
-        record_marks(trial, stage_replies[0].text, stage_cleaned[0].text)
-    return trial
+    for of_stage, of_stage_cleaned in zip(list(finished.values())[:1], cleaned.values(), strict=False):
+        record_marks(trial, of_stage[0].text, of_stage_cleaned[0].text)
+    return {**trial, "status": status_with(finished, trial["status"])}
 
 
 def record_marks(trial: dict[str, Any], text: str, visible: str) -> None:

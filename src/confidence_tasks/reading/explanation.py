@@ -20,6 +20,9 @@ STATUS_DESCRIPTIONS: Mapping[Status, str] = {
     "missing_answer": "No answer can be read; the trial counts for the parse rate only.",
     "unreadable": "Neither an answer nor a confidence can be read.",
     "refused": "The model declines to answer.",
+    "truncated": "The reply was cut off at the token limit before its end, and is not read: raise the limit.",
+    "filtered": "The provider's content filter stopped the reply, which is neither an answer nor an abstention.",
+    "reasoning_only": "The model reasoned and gave no visible reply.",
 }
 
 _SHOWN = 200

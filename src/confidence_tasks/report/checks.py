@@ -5,17 +5,25 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import wraps
-from typing import Any, Literal, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from confidence_tasks.harness.stopped import NOTICES
 from confidence_tasks.harness.system_role import SYSTEM_MESSAGE
 from confidence_tasks.reading.thoughts import UNKNOWN_MARK
 from confidence_tasks.report.labels import measure_label, number
+from confidence_tasks.report.notices import (
+    Check,
+    Notice,
+    Severity,
+    cells_of,
+    check,
+    notice_if_any,
+    notices,
+)
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.report.task_trials import asked
@@ -25,12 +33,9 @@ from confidence_tasks.statistics import complete
 from confidence_tasks.statistics.inference.clusters import Clusters
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.kinds import design_effect
-from confidence_tasks.study.measures import ACCURACY, PARSE_RATE, rows_of
+from confidence_tasks.study.measures import ACCURACY, PARSE_RATE
 from confidence_tasks.study.standard import BRIER, OVERCONFIDENCE
 from confidence_tasks.study.units import SAMPLING_UNIT
-
-Severity = Literal["serious", "warning", "note"]
-SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
 
 FEW_OF_A_CLASS = 30
 """Number of right or wrong answers below which measures that compare the two are mostly noise."""
@@ -47,24 +52,6 @@ STABLE_ACCURACY = 0.015
 
 LARGE_LOSS = 0.1
 """Proportion of lost samples from which an unfinished run is a serious problem."""
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """A problem with the trials: its title, what it means for the numbers, and where it applies."""
-
-    severity: Severity
-    title: str
-    meaning: str
-    where: tuple[str, ...]
-
-
-Check: TypeAlias = Callable[[TaskResults], Iterator[Notice]]
-
-
-def notices(results: TaskResults, checks: Sequence[Check]) -> list[Notice]:
-    """Run checks and return their notices, the most serious first."""
-    return in_order_of_severity(notice for check in checks for notice in check(results))
 
 
 def notices_of(results: TaskResults) -> list[Notice]:
@@ -99,45 +86,6 @@ _PLACES = 5
 """Maximum number of places in a Python warning."""
 
 
-def in_order_of_severity(raised: Iterable[Notice]) -> list[Notice]:
-    """Return notices, the most serious first."""
-    return sorted(raised, key=lambda notice: SEVERITIES.index(notice.severity))
-
-
-def notice_if_any(severity: Severity, title: str, meaning: str, where: Iterable[str]) -> Iterator[Notice]:
-    """Yield a notice if it applies anywhere."""
-    if places := tuple(where):
-        yield Notice(severity, title, meaning, places)
-
-
-def check(
-    severity: Severity, title: str, meaning: str
-) -> Callable[[Callable[[TaskResults], Iterable[str]]], Check]:
-    """Turn a function that returns the places where a notice applies into a check."""
-
-    def decorate(places: Callable[[TaskResults], Iterable[str]]) -> Check:
-        @wraps(places)
-        def notice(results: TaskResults) -> Iterator[Notice]:
-            return notice_if_any(severity, title, meaning, places(results))
-
-        return notice
-
-    return decorate
-
-
-def cells_of(results: TaskResults, *names: str) -> Iterator[tuple[str, str, Mapping[str, NDArray[Any]]]]:
-    """Yield the model, the condition and the trials of every cell of the design; each source has its own cells.
-
-    The trials have the columns of the given names, by default all.
-    """
-    for model in results.models:
-        columns = {name: model.columns[name] for name in names or model.columns}
-        for condition, cells in results.cells[model.label].items():
-            for cell in cells:
-                label = condition if len(cells) == 1 else f"{condition}, {cell.source}"
-                yield model.label, label, rows_of(columns, cell.rows)
-
-
 def incomplete(results: TaskResults) -> Iterator[Notice]:
     """Yield runs that did not succeed or lack samples; of a resumed run, only the most complete file counts."""
     places: dict[Severity, list[str]] = {"serious": [], "warning": []}
@@ -158,6 +106,21 @@ def incomplete(results: TaskResults) -> Iterator[Notice]:
             " biased: resume the run, then make the report again.",
             where,
         )
+
+
+@check(
+    "serious",
+    "Samples ended by a limit",
+    "They have no trial. They are the samples that take longest, so all estimates are biased. Run again with a higher"
+    " limit or none (`--message-limit`, `--token-limit`, `--time-limit`, `--working-limit`, `--cost-limit`).",
+)
+def ended_by_limits(results: TaskResults) -> Iterator[str]:
+    """Yield how many samples of each run every limit ended."""
+    for model in results.models:
+        for file in model.files:
+            name, total = file.path.rsplit("/", 1)[-1], file.lost + len(file)
+            for limit, n_samples in file.lost_by.items():
+                yield f"{model.label}: {n_samples} of {total} in {name} by the {limit} limit"
 
 
 @check(
@@ -360,6 +323,17 @@ def unread_replies(results: TaskResults) -> Iterator[Notice]:
             " follow the format.",
             [f"{where}: {rate:.0%} with both" for where, rate in rates.items() if low <= rate < high],
         )
+
+
+def unfinished_replies(results: TaskResults) -> Iterator[Notice]:
+    """Yield a notice for each way in which replies are unfinished, with their number in every cell."""
+    cells = [
+        (f"{model}, {label}", columns["status"]) for model, label, columns in cells_of(results, "status")
+    ]
+    for status, (title, meaning) in NOTICES.items():
+        counts = [(where, int(np.sum(column == status)), len(column)) for where, column in cells]
+        places = [f"{where}: {n} of {n_replies}" for where, n, n_replies in counts if n]
+        yield from notice_if_any("serious", title, meaning, places)
 
 
 @check(
@@ -589,6 +563,7 @@ READING: tuple[Check, ...] = (
     unknown_clusters,
     shared_subjects,
     incomplete,
+    ended_by_limits,
     repeated,
     edited_scores,
     invalidated_samples,
@@ -604,6 +579,7 @@ READING: tuple[Check, ...] = (
     id_conflicts,
     unread_replies,
     control_tokens,
+    unfinished_replies,
     undefined_resamples,
     no_baseline,
     different_sources,

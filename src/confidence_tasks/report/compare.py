@@ -14,15 +14,11 @@ from numpy.typing import NDArray
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.cache import Cache, computed
 from confidence_tasks.report.checks import (
-    Notice,
     checks_of,
     conflicting_ids,
     different_questions,
     id_conflict_notice,
     id_conflicts,
-    in_order_of_severity,
-    notice_if_any,
-    notices,
 )
 from confidence_tasks.report.contrasts import contrasts
 from confidence_tasks.report.estimates import (
@@ -33,6 +29,7 @@ from confidence_tasks.report.estimates import (
     interval_of_measure,
 )
 from confidence_tasks.report.labels import printable
+from confidence_tasks.report.notices import Notice, in_order_of_severity, notice_if_any, notices
 from confidence_tasks.report.results import results_and_lost
 from confidence_tasks.report.task_trials import (
     ALL_TRIALS,

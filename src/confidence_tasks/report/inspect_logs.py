@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -79,6 +80,7 @@ def _read(
     rows: dict[_Way, dict[_SampleKey, tuple[Any, ...] | None]] = {}
     origins = Origins(header.eval.created)
     refused: dict[str, None] = {}
+    limits: dict[tuple[str | None, _SampleKey], str | None] = {}
     for summary in samples:
         study = study or study_of_scores(summary.scores or {})
         metadata = summary.metadata or _NOTHING
@@ -88,6 +90,7 @@ def _read(
         effort = metadata.effort if isinstance(metadata.effort, str) else None
         same_way = rows.setdefault((effort, _fallback(summary)), {})
         same_way[str(summary.id), summary.epoch] = _row(summary, study) if study else None
+        limits[effort, (str(summary.id), summary.epoch)] = summary.limit
     n_samples = sum(map(len, rows.values()))
     if study is None:
         refuse_without_samples(header, n_samples)
@@ -121,6 +124,7 @@ def _read(
                 columns=_without(columns, invalid),
                 created=spec.created,
                 lost=max(planned, len(same_way)) - len(scored.keys() | invalid),
+                lost_by=Counter(limit for (of, _), limit in limits.items() if limit and of == effort),
                 versions=_versions(header),
                 setup={**setup, **({FALLBACK: fallback} if fallback else {})},
                 provenance=_provenance(header),
@@ -138,9 +142,14 @@ def _read(
             )
         )
     if not files:
-        reasons = "; ".join((f"status: {header.status}", *left_out))
-        raise NotTrialsError(f"none of its {n_samples} samples has a trial ({reasons})")
+        reasons = (f"status: {header.status}", *left_out, *_ended(limits.values()))
+        raise NotTrialsError(f"none of its {n_samples} samples has a trial ({'; '.join(reasons)})")
     return files
+
+
+def _ended(limits: Iterable[str | None]) -> list[str]:
+    """Return how many samples each limit ended."""
+    return [f"{n} ended by the {limit} limit" for limit, n in Counter(limits).items() if limit]
 
 
 _Way: TypeAlias = tuple[str | None, str]
@@ -153,7 +162,7 @@ _SampleKey: TypeAlias = tuple[str, int]
 def _row(summary: Summary, study: Study) -> tuple[Any, ...] | None:
     """Return the tokens, the record and the extra columns of a sample's trial; None if it has none."""
     score = (summary.scores or {}).get(study.scorer_name)
-    if score is None or not isinstance(score.value, dict):
+    if score is None or not isinstance(score.value, dict) or summary.is_lost:
         return None
     trial = scored_trial(score.value, score.metadata)
     metadata = summary.metadata or _NOTHING
@@ -322,6 +331,12 @@ class Summary(Struct, gc=False):
     scores: dict[str, _Score | None] | None = None
     error: Any = None
     model_fallbacks: Any = None
+    limit: str | None = None
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether an error or a limit ended the sample before its last reply; what its scorer read is no reply."""
+        return self.error is not None or self.limit is not None
 
 
 _SUMMARIES = Decoder(list[Summary])

@@ -76,6 +76,9 @@ STATUSES: Mapping[Status, str] = {
     "missing_answer": "no answer",
     "unreadable": "unreadable",
     "refused": "refused",
+    "truncated": "cut off",
+    "filtered": "filtered",
+    "reasoning_only": "reasoning only",
 }
 """Label of each status of a reading."""
 

@@ -118,8 +118,8 @@ async def _rescore(
     writer = LogWriter(log.eval, target) if target else None
     if writer:
         await writer.start()
-    succeeded = [each for each in samples if each.error is None]
-    failed = [each for each in samples if each.error is not None]  # these have no reply to read
+    succeeded = [each for each in samples if not each.is_lost]
+    failed = [each for each in samples if each.is_lost]  # these have no reply to read
     scores_before: dict[tuple[str, int], str] = {}
     n_changed = 0
 

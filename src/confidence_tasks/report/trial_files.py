@@ -52,6 +52,8 @@ class TrialFile:
         Start of the run, in ISO 8601; empty if unknown.
     lost : int
         Number of samples without a trial: those that failed, were not finished, or were never asked.
+    lost_by : mapping of str to int
+        Of the samples without a trial, the number that each limit of a sample ended, by the name of the limit.
     versions : mapping of str to str
         Versions of the packages and of the task that the run used.
     setup : mapping of str to str
@@ -91,6 +93,7 @@ class TrialFile:
     columns: Mapping[str, NDArray[Any]]
     created: str = ""
     lost: int = 0
+    lost_by: Mapping[str, int] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     setup: Mapping[str, str] = field(default_factory=dict)
     provenance: Mapping[str, str] = field(default_factory=dict)

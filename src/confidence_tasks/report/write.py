@@ -18,7 +18,6 @@ from pathlib import Path
 from markupsafe import Markup
 
 from confidence_tasks.report.cache import Cache
-from confidence_tasks.report.checks import Notice, Severity, in_order_of_severity
 from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.collection import Collection
 from confidence_tasks.report.estimates import Estimated, Settings
@@ -37,6 +36,7 @@ from confidence_tasks.report.labels import (
     plain_cell,
     rendered,
 )
+from confidence_tasks.report.notices import Notice, Severity, in_order_of_severity
 from confidence_tasks.report.page.first_screen import (
     Headline,
     headline_of,

@@ -21,7 +21,7 @@ from confidence_tasks.statistics.core import FloatArray, IntArray, Reason
 from confidence_tasks.statistics.inference.limits import InvertedTest
 from confidence_tasks.statistics.inference.weights import Weighting
 from confidence_tasks.study.statistic import Statistic, check_statistic
-from confidence_tasks.study.trial import READABLE
+from confidence_tasks.study.trial import READABLE, UNFINISHED
 from confidence_tasks.study.units import units_of
 
 Better: TypeAlias = Literal["higher", "lower", "neither"]
@@ -533,8 +533,12 @@ def _has_status(*statuses: str) -> Callable[[Columns], NDArray[Any]]:
     return members
 
 
+unfinished: Callable[[Columns], NDArray[Any]] = _has_status(*UNFINISHED)
+"""Function that returns which trials have a reply that the model did not finish."""
+
+
 def _wrong_if_missing(trials: Columns) -> NDArray[Any]:
-    """Return correctness: 0 for a reply without an answer, NaN for an answer to a question without a key."""
+    """Return correctness: 0 for a reply without an answer, NaN for an unfinished reply or a question without a key."""
     missing = _has_status("missing_answer", "unreadable", "refused")(trials)
     return np.where(missing & np.isnan(trials["correct"]), 0.0, trials["correct"])
 
@@ -548,7 +552,8 @@ ACCURACY = proportion_measure(
 ACCURACY_OF_ALL = proportion_measure(
     "accuracy_of_all",
     proportion_of(_wrong_if_missing),
-    "The same where a reply without an answer is wrong.",
+    "The same where a reply without an answer is wrong. Replies that were cut off, filtered or hold only reasoning are "
+    "left out.",
     "higher",
 )
 PARSE_RATE = proportion_measure(

@@ -29,6 +29,11 @@ class Token:
     alternatives: Mapping[str, float]
 
 
+Stop: TypeAlias = Literal["", "length", "filter", "thought"]
+"""Why a reply is not what the model meant to say: cut off at a token limit or at the model's context, stopped by a
+content filter, or without a visible reply after the reasoning. Empty for a reply that ended by itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelReply:
     """Reply of a model to one prompt.
@@ -43,7 +48,9 @@ class ModelReply:
         Number of tokens that the call used; output tokens include reasoning tokens. NaN if the harness does not report
         them. Inspect's ``hf`` provider counts padding.
     problem : str
-        Reason why requested tokens are missing; empty otherwise.
+        Reason why the text or requested tokens are missing; empty otherwise.
+    stop : {"", "length", "filter", "thought"}
+        Why the reply ended too early, as far as the server tells; empty for a reply that ended by itself.
     """
 
     text: str
@@ -52,6 +59,7 @@ class ModelReply:
     output_tokens: float = math.nan
     problem: str = ""
     reasoning_tokens: float = math.nan
+    stop: Stop = ""
 
 
 Replies: TypeAlias = Mapping[str, Sequence[ModelReply]]
@@ -129,6 +137,11 @@ class Stage:
     problem : callable, optional
         ``problem(reply)`` returns why the tokens of a :class:`ModelReply` cannot be used, empty if they can; by default
         they can if there are any. If log-probabilities are required, a problem of the first reply stops the run.
+    complete : callable, optional
+        ``complete(question, condition, text)`` returns whether a reply that was cut off at a token limit still holds
+        all that the study reads of it. By default, a study with a single call reads such a reply if its exact format
+        stands at the end, and a study with several calls reads none: the study gets an empty reply, and the trial the
+        status ``truncated``.
 
     Examples
     --------
@@ -153,6 +166,7 @@ class Stage:
     candidates: Sequence[str] = ()
     delimiter: str = "\n\n"
     problem: Callable[[ModelReply], str] | None = None
+    complete: Callable[[Question, str, str], bool] | None = None
 
     def prompts(self, question: Question, condition: str, replies: Replies) -> tuple[str, ...]:
         """Return the prompts of one question under one condition; none if the stage is skipped."""

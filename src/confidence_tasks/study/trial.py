@@ -167,10 +167,20 @@ Status = Literal[
     "missing_answer",
     "unreadable",
     "refused",
+    "truncated",
+    "filtered",
+    "reasoning_only",
 ]
-"""Outcome of reading a reply: in the exact format, repaired by a lenient rule, or a fault."""
+"""Outcome of reading a reply: in the exact format, repaired by a lenient rule, or a fault.
+
+The last three are replies that the model did not finish: cut off at a token limit, stopped by the provider's content
+filter, or with reasoning and no visible reply. They are neither answers nor abstentions.
+"""
 
 STATUSES: tuple[Status, ...] = get_args(Status)
+
+UNFINISHED: tuple[Status, ...] = STATUSES[-3:]
+"""Statuses of replies that the model did not finish."""
 
 READABLE: frozenset[Status] = frozenset({"ok", "repaired"})
 """Statuses of replies that have an answer, and a confidence on the scale."""

@@ -49,7 +49,8 @@ def test_a_log_has_the_headline_unless_all_is_asked_for(name, arguments, most):
 @pytest.mark.usefixtures("mirror")
 @pytest.mark.parametrize(
     ("name", "arguments"),
-    [(n, given) for n, (given, _) in TASKS.items()] + [("fermieval", {}), ("fermieval_sampling", {})],
+    [(n, {} if n == "boolq" else given) for n, (given, _) in TASKS.items()]
+    + [("fermieval", {}), ("fermieval_sampling", {})],
 )
 def test_the_viewer_has_room_for_its_five_metrics_beside_the_title(name, arguments):
     """At 1280 pixels, in those of a letter as measured in a browser; the model is simulated/overconfident."""

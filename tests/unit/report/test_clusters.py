@@ -13,9 +13,10 @@ from inspect_ai.scorer import SampleScore, Score, ci, stderr
 from confidence_tasks import compare, metrics, summary
 from confidence_tasks.cli import main
 from confidence_tasks.report import collect, trials
-from confidence_tasks.report.checks import READING, notices
+from confidence_tasks.report.checks import READING
 from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.notices import notices
 from confidence_tasks.report.results import results_and_lost
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.trial_files import shared_by

@@ -207,6 +207,9 @@ def test_riskeval_tables_are_of_one_source_with_the_gain_in_parentheses(report):
         sums = []
         for penalty in (10.0, 100.0):  # the penalties from 10 on
             rows = (columns["source"] == "hle") & (columns["condition"] == f"lambda={penalty:g}")
+            # Both policies on the same trials: those with a confidence, and bare abstentions.
+            bare = (columns["answered"] == 0.0) & (columns["available"] == 0.0)
+            rows &= ~np.isnan(columns["outcome"]) & (~np.isnan(columns["confidence"]) | bare)
             outcome = np.where(columns["outcome"][rows] == 1.0, 1.0, -penalty)
             earned = np.where(columns["answered"][rows] == 1.0, outcome, 0.0)
             sums.append(earned.mean() / (1.0 + penalty))

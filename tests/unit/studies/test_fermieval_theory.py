@@ -66,7 +66,7 @@ def stated(tmp_path_factory: pytest.TempPathFactory) -> Report:
                 Question(f"q-{i}", "fermi", "?", "number", str(3 * i - 12)),
                 level,
                 "test",
-                interval_reply(3 * i - 12, 3 * i - 10) if i < 13 else interval_reply(900, 901),
+                interval_reply(3 * i - 12, 3 * i - 10) if i < 13 else interval_reply(90, 91),
             ),
         }
         for i in range(20)
@@ -128,16 +128,25 @@ def test_the_pictures_can_be_drawn(stated: Report, tmp_path: Path):
     assert {path.stem for path in tmp_path.glob("*.svg")} == names
 
 
-def test_the_table_with_the_papers_exclusions_appears_only_if_they_matter(stated: Report, tmp_path: Path):
+def report_of(path: Path, truths_and_ends) -> Report:
+    trials = [
+        fermieval_trial(
+            Question(f"q-{i}", "fermi", "?", "number", str(truth)), 0.9, "test", interval_reply(*ends)
+        )
+        for i, (truth, *ends) in enumerate(truths_and_ends)
+    ]
+    rows = [{"study": "fermieval", "task": "fermieval", "model": "lab/a", **trial} for trial in trials]
+    return undrawn_report(collect(write(path, rows)), settings=FEW)
+
+
+def test_the_table_with_the_papers_exclusions_appears_only_if_they_matter(tmp_path: Path):
     name = "fermieval_winkler_as_published"
-    frame = next(extra for extra in stated.extras if extra.name == name).frame
-    row = frame.set_index("method").loc["base"]
-    # Of twenty intervals at either level, seven have ends of 900 and 901; the others are 2 wide and contain the truth.
-    assert (row["p = 0.9"], row["p = 0.99"], row["replies left out"]) == (2.0, 2.0, 14)
-    trial = fermieval_trial(Question("q", "fermi", "?", "number", "5"), 0.9, "test", interval_reply(4, 100))
-    rows = [{"study": "fermieval", "task": "fermieval", "model": "lab/a", **trial}]
-    report = undrawn_report(collect(write(tmp_path / "a.jsonl", rows)), settings=FEW)
-    assert name not in {extra.name for extra in report.extras}
+    # Seven truths lie beyond 10^100, where the paper excludes; the other intervals are 2 wide and contain the truth.
+    far = report_of(tmp_path / "far.jsonl", [(3, 2, 4)] * 13 + [(150, 90, 95)] * 7)
+    row = next(extra for extra in far.extras if extra.name == name).frame.set_index("method").loc["base"]
+    assert (row["p = 0.9"], row["replies left out"]) == (2.0, 7)
+    near = report_of(tmp_path / "near.jsonl", [(5, 4, 100)])
+    assert name not in {extra.name for extra in near.extras}
 
 
 # Samples

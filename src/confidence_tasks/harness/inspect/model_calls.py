@@ -21,6 +21,7 @@ from inspect_ai.model import (
     ChatMessage,
     ChatMessageSystem,
     ChatMessageUser,
+    ContentReasoning,
     GenerateConfig,
     Logprob,
     Logprobs,
@@ -40,10 +41,11 @@ from confidence_tasks.harness.compat import hf_parts, hf_prompt, run_settings
 from confidence_tasks.harness.inspect.origin import address_of, is_cached_reply, note_origin
 from confidence_tasks.harness.inspect.refused import note_refusals, tolerate_refusals
 from confidence_tasks.harness.refusals import REFUSED, RefusedParameterError
+from confidence_tasks.harness.staged import as_continuation
 from confidence_tasks.reading.thoughts import strip_thoughts, without_thoughts
 from confidence_tasks.reading.token_probabilities import decode_tokens, scored_tokens
 from confidence_tasks.study.parameter import did_you_mean
-from confidence_tasks.study.stage import TOKENS, ModelReply, Stage, Token
+from confidence_tasks.study.stage import TOKENS, ModelReply, Stage, Stop, Token
 
 _IN_PROCESS = frozenset({"HuggingFaceAPI", "SimulatedInstrument", "SimulatedSubject"})
 """Class names of the providers whose models run in this process, without a server that could refuse a parameter."""
@@ -180,7 +182,7 @@ def can_ask(role: str, store: Store) -> bool:
 
 async def ask_role(
     role: str, system: str, prompt: str, state: TaskState, *, cache: bool | None = None
-) -> str:
+) -> ModelReply:
     """Return the reply of a role's model, from the sample's store, the cache or a call of the model.
 
     If several samples make the same call at the same time, one of them calls the model and the others wait for its
@@ -201,11 +203,11 @@ async def ask_role(
         async with concurrency(f"{role}-{digest}", 1, visible=False):
             output = await model.generate(messages, cache=policy)
         note_origin(state, role=role, policy=policy)
-        stored = {"asked": digest, "reply": output.completion}
+        stored = {"asked": digest, "reply": reply_text(output), "stop": why_stopped(output)}
         state.store.set(key, stored)
         note_refusals(state, [output])
         state.metadata = with_tokens(state.metadata, tokens_used(output.usage))
-    return str(stored["reply"])
+    return ModelReply(str(stored["reply"]), stop=stored.get("stop", ""))
 
 
 async def ask_stage_role(
@@ -234,12 +236,31 @@ def asked_model(role: str = "") -> Model:
     return model
 
 
-FILTERED = "I cannot answer this question."
-"""Text that replaces a reply stopped by the provider's content filter; all readers recognise it as a refusal."""
+_STOPS: Mapping[str, Stop] = {"max_tokens": "length", "model_length": "length", "content_filter": "filter"}
+"""Inspect's reasons to stop before the model has finished; ``model_length`` is the context of the model."""
+
+
+def why_stopped(output: ModelOutput) -> Stop:
+    """Return why a reply ended before the model had finished; empty if it ended by itself, or nobody knows.
+
+    Examples
+    --------
+    >>> from inspect_ai.model import ModelOutput
+    >>> why_stopped(ModelOutput.from_content("m", "Answer: B"))
+    ''
+    >>> why_stopped(ModelOutput.from_content("m", "Answer:", stop_reason="max_tokens"))
+    'length'
+    """
+    if not output.choices:
+        return ""
+    content = output.message.content
+    has_reasoning = isinstance(content, list) and any(isinstance(part, ContentReasoning) for part in content)
+    is_thought = has_reasoning and not output.completion.strip()
+    return _STOPS.get(output.stop_reason, "thought" if is_thought else "")
 
 
 def reply_text(output: ModelOutput) -> str:
-    """Return the text of a reply, or `FILTERED` if a content filter stopped the reply.
+    """Return the text of a reply; empty if a content filter stopped it.
 
     For a filtered reply, providers return no text, a part of the text, or a notice that is unrelated to the question.
 
@@ -248,15 +269,16 @@ def reply_text(output: ModelOutput) -> str:
     >>> from inspect_ai.model import ModelOutput
     >>> reply_text(ModelOutput.from_content("m", "Answer: B"))
     'Answer: B'
-    >>> reply_text(ModelOutput.from_content("m", "Policy 7.", stop_reason="content_filter")) == FILTERED
-    True
+    >>> reply_text(ModelOutput.from_content("m", "Policy 7.", stop_reason="content_filter"))
+    ''
     """
-    return FILTERED if output.choices and output.stop_reason == "content_filter" else output.completion
+    return "" if why_stopped(output) == "filter" else output.completion
 
 
-def model_reply(output: ModelOutput, tokens: Sequence[Token], problem: str = "") -> ModelReply:
-    """Return a reply with its tokens and its token counts."""
-    return ModelReply(reply_text(output), tuple(tokens), problem=problem, **tokens_used(output.usage))
+def model_reply(output: ModelOutput, tokens: Sequence[Token] = (), problem: str = "") -> ModelReply:
+    """Return a reply with its tokens, its token counts and the reason why it ended."""
+    counts: dict[str, Any] = {**tokens_used(output.usage)}
+    return ModelReply(reply_text(output), tuple(tokens), problem=problem, stop=why_stopped(output), **counts)
 
 
 def reply_tokens(output: ModelOutput) -> list[Token]:
@@ -438,6 +460,22 @@ async def text_logprobs(
     prompt = hf_prompt(model, messages)
     async with concurrency(f"text_logprobs {id(model.api)}", 1, visible=False):
         return await to_thread.run_sync(_score_text, model, prompt, text, alternatives)
+
+
+async def replace_logprobs(
+    model: Model, messages: list[ChatMessage], output: ModelOutput, alternatives: int
+) -> ModelOutput:
+    """Replace the log-probabilities of the ``hf`` provider by those of the tokens of the reply."""
+    logprobs = await text_logprobs(model, messages, output.completion, alternatives)
+    if output.choices:
+        output.choices[0].logprobs = logprobs
+    return output
+
+
+async def score_forced_reply(model: Model, messages: list[ChatMessage], text: str) -> ModelOutput:
+    """Return a given text as the model's reply, with the log-probabilities of its tokens."""
+    output = ModelOutput.from_content(str(model), as_continuation(hf_prompt(model, messages), text))
+    return await replace_logprobs(model, messages, output, 0)
 
 
 def _score_text(model: Model, prompt: str, text: str, alternatives: int) -> Logprobs:

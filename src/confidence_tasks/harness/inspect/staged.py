@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache as cached
-from inspect import Parameter as SignatureParameter
-from inspect import Signature, signature
 from typing import Any, NoReturn
 
 import anyio
@@ -27,8 +26,8 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from confidence_tasks.harness.compat import built_in_provider, hf_prompt
-from confidence_tasks.harness.inspect import refused
+from confidence_tasks.harness.compat import built_in_provider
+from confidence_tasks.harness.inspect import lost, refused
 from confidence_tasks.harness.inspect.local_prompts import LocalPrompts
 from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.model_calls import (
@@ -41,10 +40,11 @@ from confidence_tasks.harness.inspect.model_calls import (
     has_probabilities,
     is_local,
     model_reply,
+    replace_logprobs,
     reply_tokens,
     require_roles,
+    score_forced_reply,
     stage_reply,
-    text_logprobs,
 )
 from confidence_tasks.harness.inspect.viewer import (
     dataset,
@@ -54,7 +54,6 @@ from confidence_tasks.harness.inspect.viewer import (
     without_shown_question,
 )
 from confidence_tasks.harness.staged import (
-    as_continuation,
     as_usage_error,
     chosen_conditions,
     complete_parameters,
@@ -70,6 +69,7 @@ from confidence_tasks.harness.staged import (
     staged_items,
     task_metrics,
 )
+from confidence_tasks.harness.stopped import FinishedReplies
 from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.simulation.reply import StageCall, stage_call
 from confidence_tasks.study.definition import Study
@@ -106,17 +106,17 @@ def _study_task(study: Study, name: str) -> Callable[..., Task]:
     # Inspect sees `build(**given)` and logs only given parameters; the log's metadata has all. The signature set
     # here is for users; its `unknown` makes Inspect pass misspelt names on, so that `build` can suggest a name.
     registered = task(build)
-    unknown = SignatureParameter("unknown", SignatureParameter.VAR_KEYWORD, annotation=NoReturn)
+    unknown = inspect.Parameter("unknown", inspect.Parameter.VAR_KEYWORD, annotation=NoReturn)
     registered.__signature__ = _signature(declared, Task, unknown)  # type: ignore[attr-defined]
     return registered
 
 
-def _signature(declared: Sequence[Parameter], returned: Any, *others: SignatureParameter) -> Signature:
-    kind = SignatureParameter.KEYWORD_ONLY
+def _signature(declared: Sequence[Parameter], returned: Any, *others: inspect.Parameter) -> inspect.Signature:
+    kind = inspect.Parameter.KEYWORD_ONLY
     keywords = [
-        SignatureParameter(each.name, kind, default=each.default, annotation=each.type) for each in declared
+        inspect.Parameter(each.name, kind, default=each.default, annotation=each.type) for each in declared
     ]
-    return Signature([*keywords, *others], return_annotation=returned)
+    return inspect.Signature([*keywords, *others], return_annotation=returned)
 
 
 def _set_name(function: Callable[..., Any], study: Study, name: str) -> None:
@@ -136,7 +136,7 @@ def _build_task(study: Study, parameters: Mapping[str, Any], which: str) -> Task
     logged = task_metrics(study, parameters, conditions)
     data = dataset(at_efforts(items, efforts), study.title)
     roles = require_roles(roles_needed(study, parameters, [item.question for item in items]))
-    options = signature(make_scorer(study)).parameters
+    options = inspect.signature(make_scorer(study)).parameters
     return Task(
         # Without the package's name: it would leave no room for metrics in the viewer's header.
         name=parameters["task"],
@@ -244,10 +244,11 @@ class _Asker:
         """Run every stage; set the state's output and messages from the first stage's conversation."""
         start = list(self.state.messages)
         replies: dict[str, list[ModelReply]] = {}
+        finished = FinishedReplies(self.study, self.stages, self.question, self.condition)
         conversations: dict[str, list[ChatMessage]] = {}
         outputs: list[ModelOutput] = []
         for stage in self.stages:
-            call = StageCall(self.study, self.question, self.condition, stage.name, replies)
+            call = StageCall(self.study, self.question, self.condition, stage.name, finished.of(replies))
             prompts = conversations_of(
                 stage, call, (start[-1].text, start), conversations, _start_conversation, _append_prompt
             )
@@ -301,7 +302,7 @@ class _Asker:
         self, stage: Stage, model: Model, messages: list[ChatMessage], number: int
     ) -> ModelOutput:
         if stage.forced_reply and not is_simulated(model):
-            return await _score_forced_reply(model, messages, stage.forced_reply(self.question))
+            return await score_forced_reply(model, messages, stage.forced_reply(self.question))
         settings, cache = self._settings(stage, model, number), self.parameters["cache"]
         if stage.role:
             return await ask_stage_role(stage.role, messages, GenerateConfig(**settings), self.state, cache)
@@ -316,7 +317,7 @@ class _Asker:
         if not stage.logprobs:
             return (await ask()).output
         if is_local(model):
-            return await _replace_logprobs(model, messages, (await ask()).output, stage.top_logprobs)
+            return await replace_logprobs(model, messages, (await ask()).output, stage.top_logprobs)
         logprobs: dict[str, Any] = {"logprobs": True}
         if stage.top_logprobs:
             logprobs["top_logprobs"] = stage.top_logprobs
@@ -397,22 +398,6 @@ def _local_sampling(model: Model, stage: str, temperature: float) -> dict[str, A
     return {"temperature": 1.0, "top_k": 1} if samples and not temperature else {}
 
 
-async def _replace_logprobs(
-    model: Model, messages: list[ChatMessage], output: ModelOutput, alternatives: int
-) -> ModelOutput:
-    """Replace the log-probabilities of the ``hf`` provider by those of the tokens of the reply."""
-    logprobs = await text_logprobs(model, messages, output.completion, alternatives)
-    if output.choices:
-        output.choices[0].logprobs = logprobs
-    return output
-
-
-async def _score_forced_reply(model: Model, messages: list[ChatMessage], text: str) -> ModelOutput:
-    """Return a given text as the model's reply, with the log-probabilities of its tokens."""
-    output = ModelOutput.from_content(str(model), as_continuation(hf_prompt(model, messages), text))
-    return await _replace_logprobs(model, messages, output, 0)
-
-
 def refuse_forced_reply(model: Model, stages: Sequence[Stage]) -> None:
     """Raise ValueError if a stage has a forced reply and the model cannot score given texts."""
     forced = [stage.name for stage in stages if stage.forced_reply]
@@ -472,7 +457,8 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
         model = asked_model()
         refuse_forced_reply(model, stages)
         refuse_effort(model, effort)
-        with shared.for_question((model.api, question.id, state.epoch, effort)) as calls:
+        key = (model.api, question.id, state.epoch, effort)
+        with shared.for_question(key) as calls, lost.until_last_reply(state.store):
             asker = _Asker(loaded, stages, gates, parameters, state, generate, question, calls, prompts)
             replies = await asker.ask_all()
         counts = {kind: count for kind, count in tokens_spent(replies).items() if not math.isnan(count)}
@@ -523,6 +509,8 @@ def study_scorer(study: Study) -> Callable[..., Scorer]:
         options = complete_parameters(study.scorer_name, given, declared)
 
         async def score(state: TaskState, target: Target) -> Score:
+            if unscored := lost.score_of_lost(state.store):
+                return unscored
             question, replies = question_from_metadata(state.metadata), replies_of(state, study)
             trial = read_trial(study, question, state.metadata["condition"], replies, options)
             first, *_ = next(iter(replies.values()))

@@ -39,6 +39,9 @@ _STATUSES: Mapping[str, tuple[str, Literal["good", "bad", "warn", "info", "muted
     "missing_answer": ("no answer", "bad"),
     "unreadable": ("unreadable", "bad"),
     "refused": ("refused", "warn"),
+    "truncated": ("cut off", "bad"),
+    "filtered": ("filtered", "bad"),
+    "reasoning_only": ("reasoning only", "bad"),
 }
 """Label and colour of each status in the viewer."""
 

@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from confidence_tasks.report.checks import Notice
     from confidence_tasks.report.compare import Comparison
     from confidence_tasks.report.figures import Figure
+    from confidence_tasks.report.notices import Notice
     from confidence_tasks.report.power import PowerCurve
     from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
     from confidence_tasks.simulation.power_design import PowerDesign

@@ -126,6 +126,9 @@ class _Table:
         n_bins = len(occupied)
         count = np.bincount(index, minlength=n_bins).astype(np.float64)
         wrong: FloatArray = np.bincount(index, 1.0 - correct, n_bins).astype(np.float64, copy=False)
+        if [wrong.sum(), *wrong] > [(count - wrong).sum(), *(count - wrong)]:
+            # The classes are interchangeable: the smaller one is called wrong, so that swapping them changes nothing.
+            correct, wrong = 1.0 - correct, count - wrong
         table = cls(wrong, count, 1.0)
         if table.missing:
             return table

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from confidence_tasks.report.checks import GENERAL, cells_of, check
+from confidence_tasks.report.checks import GENERAL
+from confidence_tasks.report.notices import cells_of, check
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import StudyReport
 

@@ -111,6 +111,7 @@ STUDY = Study(
         "winkler",
         "conformal_winkler",
         "conformal_jackknife_winkler",
+        "parse_rate",
     ),
     condition_columns=CONDITIONS.columns,
     domains=EXPONENTS,

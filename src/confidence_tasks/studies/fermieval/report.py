@@ -17,10 +17,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from confidence_tasks.report import checks, paper
-from confidence_tasks.report.checks import check
 from confidence_tasks.report.extra_tables import extra_table, trials_frame
 from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, interval_line
+from confidence_tasks.report.notices import check
 from confidence_tasks.report.paper import MODELS, heading
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row, number_in, whole_number_in

@@ -46,6 +46,7 @@ from confidence_tasks.study.measures import (
     smallest_set,
     statistic_of,
     summarise,
+    unfinished,
 )
 from confidence_tasks.study.trial import ReadTrial
 
@@ -195,6 +196,11 @@ def _misses(split: str) -> InformativeOf:
     return smallest_set(missed, enough=_ENOUGH_MISSES)
 
 
+def _covered_if_missing(trials: Columns) -> NDArray[Any]:
+    """Return whether each interval contains the truth: 0 without an interval, NaN for an unfinished reply."""
+    return np.where(unfinished(trials), np.nan, trials["correct"] == 1.0)
+
+
 _POSITIVE_MEAN: Mapping[str, Any] = {"interval": "transformed", "is_mean": True, "bounds": (0.0, math.inf)}
 
 MEASURES: tuple[Measure, ...] = (
@@ -211,8 +217,9 @@ MEASURES: tuple[Measure, ...] = (
     ),
     proportion_measure(
         "coverage_of_all",
-        _within_half(TEST, proportion_of(lambda trials: trials["correct"] == 1.0)),
-        "Coverage on the test half if a reply without an interval counts as a miss.",
+        _within_half(TEST, proportion_of(_covered_if_missing)),
+        "Coverage on the test half if a reply without an interval counts as a miss. Replies that were cut off, "
+        "filtered or hold only reasoning are left out.",
     ),
     Measure(
         "mean_width",

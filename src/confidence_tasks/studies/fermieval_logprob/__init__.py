@@ -42,7 +42,7 @@ STUDY = Study(
         ),
     },
     viewer_columns=("integer_mass",),
-    headline_measures=("accuracy", "confidence", "ece", "integer_mass"),
+    headline_measures=("accuracy", "confidence", "ece", "integer_mass", "parse_rate"),
     subset_parameters=SUBSET_PARAMETERS,
     simulate_reply=subject.respond_exponent,
     true_values=subject.true_values_of_tokens,

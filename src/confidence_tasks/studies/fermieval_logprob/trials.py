@@ -271,6 +271,7 @@ def logprob_stages(parameters: Mapping[str, Any]) -> list[Stage]:
             top_logprobs=parameters["top_logprobs"],
             candidates=INTEGERS,
             problem=exponent_problem,
+            complete=lambda question, condition, reply: True,  # only the first token is read
         )
     ]
 
@@ -455,5 +456,6 @@ REPORTED_MEASURES: tuple[Measure, ...] = (
         "Probability that a right most probable exponent has a higher probability than a wrong one.",
     ),
     INTEGER_MASS,
+    PARSE_RATE,
 )
 """Measures of the most probable exponent; the table of methods has the intervals from the distribution."""

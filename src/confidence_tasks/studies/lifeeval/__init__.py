@@ -60,7 +60,7 @@ STUDY = Study(
     designs={
         "lifeeval": Design("LifeEval", "Does confidence follow the difficulty of guessing an age at death?")
     },
-    headline_measures=("ece", "score", "confidence", "overconfidence", "hard_easy"),
+    headline_measures=("ece", "score", "confidence", "overconfidence", "hard_easy", "parse_rate"),
     condition_columns=replies.CONDITIONS.columns,
     domains={
         "age": Domain(0.0, 150.0, required=True),

@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 
 from confidence_tasks.report import checks, paper
-from confidence_tasks.report.checks import check
 from confidence_tasks.report.estimates import Estimated, combined, distributions, interval_of_measure, mean
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, table_of_entries, trials_frame
 from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, figure_of
 from confidence_tasks.report.labels import group_label, measure_label
+from confidence_tasks.report.notices import check
 from confidence_tasks.report.paper import MODELS, heading
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row, whole_number_in, with_id_suffix

@@ -76,6 +76,7 @@ STUDY = Study(
         "accuracy_50",
         "accuracy",
         "mratio_v1",
+        "parse_rate",
     ),
     condition_columns=CONDITIONS.columns,
     domains={

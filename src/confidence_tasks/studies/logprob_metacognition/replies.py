@@ -197,7 +197,7 @@ def logprob_stages(parameters: Mapping[str, Any]) -> list[Stage]:
         return len(reply) - len(_key(question)), len(reply)
 
     gold = [stage(GOLD, forced_reply=_key, span=span_of_key)] if parameters["force_gold"] else []
-    return [stage(ANSWER, max_tokens=LONGEST_REPLY, span=_answer_span), *gold]
+    return [stage(ANSWER, max_tokens=LONGEST_REPLY, span=_answer_span, complete=_has_answer_line), *gold]
 
 
 def _key(question: Question) -> str:
@@ -207,6 +207,21 @@ def _key(question: Question) -> str:
 def _answer_span(question: Question, reply: str) -> tuple[int, int]:
     answer = read_short_answer(reply, question.kind, known_answers(question))
     return answer.begin, answer.end
+
+
+_MOST_WORDS = 6
+"""Maximum number of words of an answer that stands on a line of its own before the place where the reply is cut off."""
+
+
+def _has_answer_line(question: Question, condition: str, reply: str) -> bool:
+    """Return whether a reply that was cut off begins with a line that is an answer.
+
+    A base model goes on after the answer until it is cut off. A longer line, or a sentence, may be a thought.
+    """
+    answer = read_short_answer(reply, question.kind)
+    is_sentence = reply[answer.end :].lstrip(AROUND)[:1] in (".", "!", "?", ":", ",", ";", "…")
+    ends = "\n" in reply[answer.end :] and not is_sentence
+    return bool(answer.text) and ends and len(reply[: answer.end].split()) <= _MOST_WORDS
 
 
 def example_reply(question: Question, condition: str, number: int) -> str:

@@ -15,12 +15,12 @@ import pandas as pd
 from scipy.special import ndtr
 
 from confidence_tasks.report import checks, paper
-from confidence_tasks.report.checks import check
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import extra_table, interval_cells, trials_frame
 from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_of, line_of_intervals, model_keys
 from confidence_tasks.report.labels import measure_label, p_value
+from confidence_tasks.report.notices import check
 from confidence_tasks.report.paper import MODELS, by_measure, heading
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import StudyReport

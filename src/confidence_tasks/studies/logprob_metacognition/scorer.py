@@ -5,9 +5,11 @@ from __future__ import annotations
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
+from confidence_tasks.harness.inspect.lost import score_of_lost
 from confidence_tasks.harness.inspect.model_calls import ask_role
 from confidence_tasks.harness.inspect.staged import replies_of
 from confidence_tasks.harness.inspect.viewer import trial_score
+from confidence_tasks.harness.staged import read_trial
 from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.studies.logprob_metacognition.replies import (
     ANSWER,
@@ -15,22 +17,24 @@ from confidence_tasks.studies.logprob_metacognition.replies import (
     classifier_prompt,
     read_domain,
 )
-from confidence_tasks.studies.logprob_metacognition.trials import CLASSIFIER_ROLE, read_reply
+from confidence_tasks.studies.logprob_metacognition.trials import CLASSIFIER_ROLE
 from confidence_tasks.study.trial import question_from_metadata
 
 
 @scorer(metrics=[])
 def nlp_metad_scorer(domains: str = "lexicon", cache: bool | None = None) -> Scorer:
-    """Score a reply as the trial of :func:`read_reply`, with the domain by the lexicon or by a model."""
+    """Score a reply as a trial, with the domain by the lexicon or by a model."""
     from confidence_tasks.studies.logprob_metacognition import STUDY
 
     async def score(state: TaskState, target: Target) -> Score:
+        if lost := score_of_lost(state.store):
+            return lost
         question, replies = question_from_metadata(state.metadata), replies_of(state, STUDY)
-        trial = read_reply(question, state.metadata["condition"], replies)
+        trial = read_trial(STUDY, question, state.metadata["condition"], replies, {})
         if domains == "model":
             prompt = classifier_prompt(question.text, question.gold or "")
             reply = await ask_role(CLASSIFIER_ROLE, CLASSIFIER_SYSTEM, prompt, state, cache=cache)
-            trial["domain"] = read_domain(reply)
+            trial["domain"] = read_domain("" if reply.stop else reply.text)
         text = explanation(STUDY, trial, question, replies[ANSWER][0].tokens)
         return trial_score(STUDY, trial, state.metadata, answer=trial["answer"], explanation=text)
 

@@ -75,7 +75,7 @@ STUDY = Study(
             ),
         ),
     },
-    headline_measures=("ece", "accuracy", "confidence", "overconfidence", "auroc"),
+    headline_measures=("ece", "accuracy", "confidence", "overconfidence", "auroc", "parse_rate"),
     domains={
         "correct": Domain(0.0, 1.0, binary_where="stimulus"),
         **dict.fromkeys(("answer_confidence", "judged_confidence"), Domain(0.0, 1.0)),

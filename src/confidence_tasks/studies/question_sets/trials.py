@@ -491,7 +491,7 @@ def question_set_summary(
     return summarise(trials, select_measures(measures, names), conditions)
 
 
-LOGGED = ("ece", "accuracy", "overconfidence", "auroc")
+LOGGED = ("ece", "accuracy", "overconfidence", "auroc", "parse_rate")
 """Measures that logs have by default; the mean confidence is the sum of accuracy and overconfidence."""
 
 

@@ -99,6 +99,7 @@ STUDY = Study(
         "ece",
         "accuracy_answered",
         "normalized_scaffold_gain",
+        "parse_rate",
     ),
     tested_measures=("abstention_rate", "confidence", "ece", "auarc", "brier"),
     pooled_measures=measures.OVER_PENALTIES,

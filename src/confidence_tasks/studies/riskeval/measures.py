@@ -48,6 +48,7 @@ from confidence_tasks.study.measures import (
     smallest_set,
     statistic_of,
     summarise,
+    unfinished,
     where,
 )
 from confidence_tasks.study.stage import Replies, Token
@@ -341,7 +342,7 @@ def _overlapping_decisions(trials: Columns) -> Informative:
 
 def _unreadable_as_wrong(trials: Columns) -> Columns:
     """Replace a reply without a decision by a wrong answer, with a confidence at which the optimal policy answers."""
-    unreadable = np.isnan(trials["answered"])
+    unreadable = np.isnan(trials["answered"]) & ~unfinished(trials)
     wrong = {"answered": 1.0, "available": 1.0, "outcome": 0.0, "confidence": 1.0}
     return {
         key: np.where(unreadable, wrong[key], column) if key in wrong else column
@@ -360,7 +361,8 @@ def _on_all_replies(measure: Measure) -> Measure:
         measure,
         name=f"{measure.name}_of_all",
         compute=compute,
-        description=f"`{measure.name}` if a reply that cannot be read costs as much as a wrong answer.",
+        description=f"`{measure.name}` if a reply that cannot be read costs as much as a wrong answer. Replies that "
+        "were cut off, filtered or hold only reasoning are left out.",
         posterior=replace(measure.posterior, prepare=_unreadable_as_wrong),
     )
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from confidence_tasks.report import checks, paper
-from confidence_tasks.report.checks import cells_of, check
 from confidence_tasks.report.extra_tables import extra_table, interval_cells, side_by_side
 from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import (
@@ -24,6 +23,7 @@ from confidence_tasks.report.figures.general import (
     trials_by_source,
 )
 from confidence_tasks.report.labels import measure_label, printable
+from confidence_tasks.report.notices import cells_of, check
 from confidence_tasks.report.paper import by_measure
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row

@@ -7,9 +7,12 @@ from typing import Any, cast
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from confidence_tasks.harness.inspect.model_calls import FILTERED, ask_role, can_ask, reply_text
+from confidence_tasks.harness.inspect.lost import score_of_lost
+from confidence_tasks.harness.inspect.model_calls import ask_role, can_ask
+from confidence_tasks.harness.inspect.staged import replies_of
 from confidence_tasks.harness.inspect.viewer import trial_score
-from confidence_tasks.harness.staged import record_marks
+from confidence_tasks.harness.staged import default_stages, record_marks
+from confidence_tasks.harness.stopped import PROBLEMS, FinishedReplies, status_with
 from confidence_tasks.reading.answers import known_answers
 from confidence_tasks.reading.explanation import escape_markdown, explanation
 from confidence_tasks.reading.thoughts import strip_thoughts
@@ -36,8 +39,14 @@ def riskeval_scorer(parser: str = "rules", judge: str = "auto", cache: bool | No
     from confidence_tasks.studies.riskeval import STUDY
 
     async def score(state: TaskState, target: Target) -> Score:
-        question, penalty = question_from_metadata(state.metadata), penalty_of(state.metadata["condition"])
-        reading = await _read(question, state, parser, cache)
+        if lost := score_of_lost(state.store):
+            return lost
+        question, condition = question_from_metadata(state.metadata), str(state.metadata["condition"])
+        finished = FinishedReplies(STUDY, default_stages(STUDY), question, condition).of(
+            replies_of(state, STUDY)
+        )
+        reply = finished["answer"][0].text
+        reading = await _read(question, reply, state, parser, cache)
         if isinstance(reading, Fault):
             return Score.unscored(reason="parser_failed", explanation=escape_markdown(reading.reason))
         correct = await _judge(question, reading, state, judge, cache)
@@ -45,27 +54,34 @@ def riskeval_scorer(parser: str = "rules", judge: str = "auto", cache: bool | No
             return Score.unscored(
                 reason="grader_failed", answer=reading.answer, explanation=escape_markdown(correct.reason)
             )
-        by_rules = _read_by_rules(question, state) if parser == "model" else None
-        trial = riskeval_trial(question, penalty, reading, correct, by_rules)
-        reply = reply_text(state.output)
+        by_rules = _read_by_rules(question, reply) if parser == "model" else None
+        trial = riskeval_trial(question, penalty_of(condition), reading, correct, by_rules)
         record_marks(cast("dict[str, Any]", trial), reply, strip_thoughts(reply))
+        trial["status"] = status_with(finished, trial["status"])
         table = explanation(STUDY, trial, question)
         return trial_score(STUDY, trial, state.metadata, answer=_answer_text(reading), explanation=table)
 
     return score
 
 
-async def _read(question: Question, state: TaskState, parser: str, cache: bool | None) -> RiskReading | Fault:
-    """Read the reply by the rules or by the parser's model; an empty or filtered reply needs no model."""
-    reply = reply_text(state.output)
-    if parser == "rules" or not reply.strip() or reply == FILTERED:
-        return _read_by_rules(question, state)
-    parsed = await ask_role("parser", PARSER_SYSTEM, parser_prompt(question, reply), state, cache=cache)
-    return read_parser_reply(parsed, question)
+async def _read(
+    question: Question, reply: str, state: TaskState, parser: str, cache: bool | None
+) -> RiskReading | Fault:
+    """Read the reply by the rules or by the parser's model; an empty reply needs no model."""
+    if parser == "rules" or not reply.strip():
+        return _read_by_rules(question, reply)
+    parsed = await _ask("parser", PARSER_SYSTEM, parser_prompt(question, reply), state, cache)
+    return parsed if isinstance(parsed, Fault) else read_parser_reply(parsed, question)
 
 
-def _read_by_rules(question: Question, state: TaskState) -> RiskReading:
-    return read_risk_reply(reply_text(state.output), question.kind, known_answers(question))
+def _read_by_rules(question: Question, reply: str) -> RiskReading:
+    return read_risk_reply(reply, question.kind, known_answers(question))
+
+
+async def _ask(role: str, system: str, prompt: str, state: TaskState, cache: bool | None) -> str | Fault:
+    """Return the reply of a role's model; a fault if the model did not finish it."""
+    reply = await ask_role(role, system, prompt, state, cache=cache)
+    return Fault(f"the {role}'s reply was {PROBLEMS[reply.stop]}") if reply.stop else reply.text
 
 
 async def _judge(
@@ -80,7 +96,8 @@ async def _judge(
     if not reading.answer or not asks_model:
         return None
     prompt = judge_prompt(question, option_text(question, reading.answer))
-    verdict = read_verdict(await ask_role("judge", JUDGE_SYSTEM, prompt, state, cache=cache))
+    reply = await _ask("judge", JUDGE_SYSTEM, prompt, state, cache)
+    verdict = reply if isinstance(reply, Fault) else read_verdict(reply)
     return verdict if isinstance(verdict, Fault) else float(verdict)
 
 

@@ -14,7 +14,6 @@ from itertools import starmap
 import numpy as np
 
 from confidence_tasks.report import checks, paper
-from confidence_tasks.report.checks import cells_of, check
 from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, general, ordered, panel, panels
 from confidence_tasks.report.figures.general import (
     ModelStyles,
@@ -25,6 +24,7 @@ from confidence_tasks.report.figures.general import (
     trials_by_source,
 )
 from confidence_tasks.report.labels import measure_label
+from confidence_tasks.report.notices import cells_of, check
 from confidence_tasks.report.paper import MODELS, by_measure, heading
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row

@@ -19,6 +19,7 @@ import numpy as np
 
 from confidence_tasks.reading.answers import known_answers, read_answer
 from confidence_tasks.reading.cleaning import trim_span, truncate_reply
+from confidence_tasks.reading.cut_off import ends_in_format
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.reading.token_probabilities import candidates, is_known, match_option, missing_reason
@@ -60,6 +61,11 @@ def read_answer_reply(reply: str, question: Question) -> AnswerReply:
     )
     begin, end = answer_span(reply, reading.answer, question.options.get(reading.answer, ""))
     return AnswerReply(**asdict(reading), begin=begin, end=end)
+
+
+def ends_in_answer(question: Question, condition: str, reply: str) -> bool:
+    """Return whether a reply that was cut off ends in an answer and its confidence."""
+    return ends_in_format(reply, lambda text: read_answer_reply(text, question).status == "ok")
 
 
 _ANSWER_LINE = re.compile(
@@ -177,6 +183,14 @@ def read_guesses(reply: str, question: Question) -> list[tuple[str, float]]:
 
 
 TRUE_FALSE: Mapping[str, Sequence[str]] = {"true": ("True",), "false": ("False",)}
+
+
+_VERDICT = re.compile(r"\W{0,8}(?:true|false)\b", re.IGNORECASE)
+
+
+def begins_with_verdict(question: Question, condition: str, reply: str) -> bool:
+    """Return whether a reply that was cut off begins with True or False, of which only the first token is read."""
+    return _VERDICT.match(reply) is not None
 
 
 def true_probability(tokens: Iterable[Token]) -> float:

@@ -24,7 +24,9 @@ from confidence_tasks.sources import load_asked
 from confidence_tasks.studies.signals.reader import (
     ENTAILMENT,
     EXPRESSIONS,
+    begins_with_verdict,
     check_nli_installed,
+    ends_in_answer,
     judge_prompts,
     read_answer_reply,
     sample_answers,
@@ -182,14 +184,19 @@ def signal_stages(parameters: Mapping[str, Any]) -> list[Stage]:
             "answer",
             lambda question, condition, replies: answer_prompt(question),
             temperature=0.0,
+            complete=ends_in_answer,
             **logprob_options("answer", ALTERNATIVES),
         ),
         _stage("stated_after", follows="answer"),
         _stage("words", follows="answer"),
-        _stage("p_true", **logprob_options("p_true", ALTERNATIVES_OF_TRUE)),
-        _stage("samples", **logprob_options("samples", 0), **sampling),
+        _stage("p_true", complete=begins_with_verdict, **logprob_options("p_true", ALTERNATIVES_OF_TRUE)),
+        _stage("samples", complete=ends_in_answer, **logprob_options("samples", 0), **sampling),
         *(judge if parameters["entailment"] == "judge" else ()),
-        _stage("p_true_samples", **logprob_options("p_true_samples", ALTERNATIVES_OF_TRUE)),
+        _stage(
+            "p_true_samples",
+            complete=begins_with_verdict,
+            **logprob_options("p_true_samples", ALTERNATIVES_OF_TRUE),
+        ),
         _stage("top_k"),
     ]
 

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from confidence_tasks.report import checks
-from confidence_tasks.report.checks import cells_of, check
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, side_by_side
 from confidence_tasks.report.figures import Colour, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import (
@@ -20,6 +19,7 @@ from confidence_tasks.report.figures.general import (
     model_keys,
 )
 from confidence_tasks.report.labels import printable
+from confidence_tasks.report.notices import cells_of, check
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.report.task_trials import ALL_TRIALS, ModelTrials

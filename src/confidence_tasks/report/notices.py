@@ -1,0 +1,73 @@
+"""Notices of checks, and the decorator that makes a check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Literal, TypeAlias
+
+from numpy.typing import NDArray
+
+from confidence_tasks.report.results import TaskResults
+from confidence_tasks.study.measures import rows_of
+
+Severity = Literal["serious", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A problem with the trials: its title, what it means for the numbers, and where it applies."""
+
+    severity: Severity
+    title: str
+    meaning: str
+    where: tuple[str, ...]
+
+
+Check: TypeAlias = Callable[[TaskResults], Iterator[Notice]]
+
+
+def notices(results: TaskResults, checks: Sequence[Check]) -> list[Notice]:
+    """Run checks and return their notices, the most serious first."""
+    return in_order_of_severity(notice for check in checks for notice in check(results))
+
+
+def in_order_of_severity(raised: Iterable[Notice]) -> list[Notice]:
+    """Return notices, the most serious first."""
+    return sorted(raised, key=lambda notice: SEVERITIES.index(notice.severity))
+
+
+def notice_if_any(severity: Severity, title: str, meaning: str, where: Iterable[str]) -> Iterator[Notice]:
+    """Yield a notice if it applies anywhere."""
+    if places := tuple(where):
+        yield Notice(severity, title, meaning, places)
+
+
+def check(
+    severity: Severity, title: str, meaning: str
+) -> Callable[[Callable[[TaskResults], Iterable[str]]], Check]:
+    """Turn a function that returns the places where a notice applies into a check."""
+
+    def decorate(places: Callable[[TaskResults], Iterable[str]]) -> Check:
+        @wraps(places)
+        def notice(results: TaskResults) -> Iterator[Notice]:
+            return notice_if_any(severity, title, meaning, places(results))
+
+        return notice
+
+    return decorate
+
+
+def cells_of(results: TaskResults, *names: str) -> Iterator[tuple[str, str, Mapping[str, NDArray[Any]]]]:
+    """Yield the model, the condition and the trials of every cell of the design; each source has its own cells.
+
+    The trials have the columns of the given names, by default all.
+    """
+    for model in results.models:
+        columns = {name: model.columns[name] for name in names or model.columns}
+        for condition, cells in results.cells[model.label].items():
+            for cell in cells:
+                label = condition if len(cells) == 1 else f"{condition}, {cell.source}"
+                yield model.label, label, rows_of(columns, cell.rows)
