@@ -129,6 +129,7 @@ def test_the_user_s_temperature_is_sent_in_every_stage(server: Server) -> None:
     assert not notes([sample for samples in found["samples"].values() for sample in samples])
 
 
+@pytest.mark.usefixtures("mirror")
 def test_a_temperature_that_is_a_condition_stops_before_a_call_is_paid_for(server: Server) -> None:
     with pytest.raises(RuntimeError, match=r"refuses temperature=.*“.*”.*Choose a temperature"):
         run(chat(server, "temperature-1"), "fermieval_sampling", levels="0.9", samples=2, temperatures="0.7")
@@ -147,14 +148,16 @@ def test_what_a_server_does_not_echo_is_missing_and_a_study_that_needs_it_stops(
         assert NOT_ECHOED in sample["trial"]["problem"]
         assert sample["trial"]["status"] == "missing_confidence"
 
-    paid = len(server.answers)
+    asked = sent(server)
     for task, metadata in (
         ("nlp_metad_T1_arithmetic", {}),
         ("boolq_confidence_arithmetic_boolean", {"top_logprobs": 20}),
     ):
         with pytest.raises(RuntimeError, match="returned no log-probabilities of the given tokens"):
             run(completions(server, quirks), task, **metadata)
-    assert len(server.answers) == paid + 2  # the two questions about given tokens
+    # Given tokens are scored before a reply is asked for.
+    assert asked
+    assert all(request.get("echo") for request in asked)
 
 
 def test_what_a_server_echoes_is_measured(server: Server) -> None:
