@@ -207,16 +207,15 @@ def test_riskeval_tables_are_of_one_source_with_the_gain_in_parentheses(report):
         sums = []
         for penalty in (10.0, 100.0):  # the penalties from 10 on
             rows = (columns["source"] == "hle") & (columns["condition"] == f"lambda={penalty:g}")
-            # Both policies on the same trials: those with a confidence, and bare abstentions.
-            bare = (columns["answered"] == 0.0) & (columns["available"] == 0.0)
-            rows &= ~np.isnan(columns["outcome"]) & (~np.isnan(columns["confidence"]) | bare)
             outcome = np.where(columns["outcome"][rows] == 1.0, 1.0, -penalty)
             earned = np.where(columns["answered"][rows] == 1.0, outcome, 0.0)
             sums.append(earned.mean() / (1.0 + penalty))
-        assert cells[-2].values[0] == pytest.approx(np.mean(sums))
-        utility, gain = cells[-1].values
-        assert re.fullmatch(r"−?\d\.\d{3} \([+−]\d\.\d{3}\)", cells[-1].text)
-        assert utility == pytest.approx(cells[-2].values[0] + gain)
+        policy, optimal, number = cells[-3:]
+        assert policy.values[0] == pytest.approx(np.mean(sums))
+        utility, gain = optimal.values
+        assert re.fullmatch(r"−?\d\.\d{3} \([+−]\d\.\d{3}\)", optimal.text)
+        assert utility == pytest.approx(policy.values[0] + gain)
+        assert number.values == (40,)  # all trials have a confidence
     for column in range(len(filled.columns)):
         kinds = {(cells[column].bold, cells[column].italic) for _, cells in filled.rows}
         unranked = filled.columns[column][1] == "Conf."
