@@ -218,7 +218,7 @@ def test_riskeval_tables_are_of_one_source_with_the_gain_in_parentheses(report):
         assert number.values == (40,)  # all trials have a confidence
     for column in range(len(filled.columns)):
         kinds = {(cells[column].bold, cells[column].italic) for _, cells in filled.rows}
-        unranked = filled.columns[column][1] == "Conf."
+        unranked = filled.columns[column][1] in ("Conf.", "n")
         assert kinds == ({(False, False)} if unranked else {(True, False), (False, True)})
 
 
