@@ -137,10 +137,10 @@ JUDGED: dict[str, tuple[Behaviour, str]] = {
     "no content": (lambda *_: said(None), "unreadable"),
     "no text": (lambda *_: said(""), "unreadable"),
     "refusal": (lambda *_: said(None, refusal="I'm sorry, but I cannot help with that."), "refused"),
-    "filtered reply": (lambda *_: said("", finish="content_filter"), "refused"),
-    "filtered half": (lambda *_: said("Answer: A\nConf", finish="content_filter"), "refused"),
-    "filtered prompt": (lambda *_: error(400, "The prompt was filtered.", "content_filter"), "refused"),
-    "cut off": (lambda *_: said("Answer: A\nConf", finish="length"), "missing_confidence"),
+    "filtered reply": (lambda *_: said("", finish="content_filter"), "filtered"),
+    "filtered half": (lambda *_: said("Answer: A\nConf", finish="content_filter"), "filtered"),
+    "filtered prompt": (lambda *_: error(400, "The prompt was filtered.", "content_filter"), "filtered"),
+    "cut off": (lambda *_: said("Answer: A\nConf", finish="length"), "truncated"),
     "call of a tool": (calls_a_tool, "unreadable"),
     "unpaired surrogate": (lambda *_: said("Answer: A\nConfidence: 7\ud800\x00"), "repaired"),
 }
@@ -264,4 +264,4 @@ def test_a_filtered_prompt_says_nothing_of_token_probabilities(tmp_path: Path) -
 
     assert log.status == "success"
     found = [sample.scores["lifeeval_scorer"].value["status"] for sample in log.samples or []]
-    assert sorted(found) == ["ok"] * 7 + ["refused"]
+    assert sorted(found) == ["filtered"] + ["ok"] * 7

@@ -54,7 +54,8 @@ def test_known_evidence_is_recovered_at_every_temperature(run: Run) -> None:
         assert found[f"meta_information/{condition}"] > 0.1
         assert found[f"parse_rate/{condition}"] == 1.0
     assert set(found) == {f"{measure.name}/{t}" for measure in MEASURES for t in ("T=0.3", "T=1")}
-    assert all(map(math.isfinite, found.values()))
+    # Version 1's M-ratio needs fifty answers of either class.
+    assert {key for key, value in found.items() if math.isnan(value)} <= {"mratio_v1/T=0.3", "mratio_v1/T=1"}
     assert log.eval.headline_metric is not None
     assert log.eval.headline_metric.metric == "meta_information/T=1"
     assert log.eval.metadata is not None
@@ -88,7 +89,7 @@ def test_faults_of_providers_leave_the_answers_tokens(run: Run, capitals: str) -
     assert len({seed for _, _, seed in asked}) == len(CAPITALS)
 
 
-def test_a_filtered_reply_is_refused_and_not_a_wrong_answer(run: Run, capitals: str) -> None:
+def test_a_filtered_reply_is_no_wrong_answer(run: Run, capitals: str) -> None:
     """The notice that a provider puts in the place of a reply says nothing of the question."""
 
     def respond(messages: Any, tools: Any, choice: Any, config: Any) -> ModelOutput:
@@ -103,9 +104,9 @@ def test_a_filtered_reply_is_refused_and_not_a_wrong_answer(run: Run, capitals: 
         t["status"]: t
         for t in trials(run(nlp_metad(source=capitals, temperatures="0.7", cache=False), model))
     }
-    assert set(made) == {"ok", "refused"}
-    assert math.isnan(made["refused"]["correct"])
-    assert math.isnan(made["refused"]["mean_logprob"])
+    assert set(made) == {"ok", "filtered"}
+    assert math.isnan(made["filtered"]["correct"])
+    assert math.isnan(made["filtered"]["mean_logprob"])
 
 
 def test_model_without_log_probabilities_costs_one_call(tmp_path: Path) -> None:

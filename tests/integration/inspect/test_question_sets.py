@@ -25,7 +25,7 @@ ACCURACY = NormalDist().cdf(0.75)
 
 @pytest.mark.parametrize(("name", "source"), GENERATED.items())
 def test_every_measure_is_logged(run: Run, name: str, source: str) -> None:
-    found = metrics(run(TASKS[name](n=16, source=source)))
+    found = metrics(run(TASKS[name](n=100, source=source)))
     expected = [f"{measure.name}/{source}" for measure in measures_of(QUESTION_SETS[name].form)]
     assert list(found) == expected
     assert all(math.isfinite(value) for value in found.values())

@@ -139,7 +139,8 @@ def said_and_scored(log: EvalLog, without_store: Collection[int | str] = ()) -> 
             "messages": [(message.role, message.text) for message in sample.messages],
             "completion": sample.output.completion,
             "scores": {name: score.model_dump(exclude={"history"}) for name, score in sample.scores.items()},
-            "metadata": sample.metadata,
+            # Where replies came from differs: those of the killed run are in the cache.
+            "metadata": {key: value for key, value in sample.metadata.items() if key != "origin"},
             "store": {} if sample.id in without_store else sample.store,
             "error": sample.error,
         }

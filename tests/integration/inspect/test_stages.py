@@ -14,6 +14,7 @@ from inspect_ai.model import (
     Logprobs,
     ModelOutput,
     ModelUsage,
+    TopLogprob,
     get_model,
 )
 from tests.small_runs import SMALL_RUNS, arguments
@@ -53,7 +54,8 @@ class Mock:
     def _output(self, messages: Any, tools: Any, choice: Any, config: Any) -> ModelOutput:
         self.asked.append(([(m.role, m.text) for m in messages], config))
         text = self.reply([m.text for m in messages], config)
-        tokens = Logprobs(content=[Logprob(token=text, logprob=-0.5)])
+        top = [TopLogprob(token=text, logprob=-0.5), TopLogprob(token="9", logprob=-2.0)]
+        tokens = Logprobs(content=[Logprob(token=text, logprob=-0.5, top_logprobs=top)])
         given = tokens if self.logprobs and config.logprobs else None
         turn = ChatMessageAssistant(content=text, source="generate")
         return ModelOutput(

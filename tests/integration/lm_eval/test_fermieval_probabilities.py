@@ -3,6 +3,7 @@
 import json
 import logging
 import math
+from types import MethodType
 
 import pytest
 from tests.integration.lm_eval.harnesses import Scripted, inspect_metrics, lm_eval_run, same
@@ -81,7 +82,8 @@ def test_tokens_of_several_digits_are_numbers_of_their_own():
 def test_the_answer_begins_after_the_prompt_in_plain_text_and_after_the_turn_in_chat():
     seen = []
     model = Digits()
-    model.apply_chat_template = lambda history, add_generation_prompt=True: f"{json.dumps(history)}\n"
+    render = lambda self, history, add_generation_prompt=True: f"{json.dumps(history)}\n"  # noqa: E731
+    model.apply_chat_template = MethodType(render, model)
     model.tok_encode = lambda text, add_special_tokens=None: seen.append(text) or [ord(c) for c in text]
     for chat in (False, True):
         lm_eval_run(model, [TASK], {"n": 1, "levels": "0.9", "split": "test"}, apply_chat_template=chat)

@@ -447,7 +447,10 @@ def _refuse_without_logprobs(model: LM, documents: Sequence[_Document]) -> None:
     }
     if not requiring:
         return
-    problem = methods.token_problem() or scoring_fault(model, documents[0].request.args[0])
+    # A simulated subject computes the tokens of its own replies; any other model has to score given tokens.
+    problem = methods.token_problem()
+    if not problem and isinstance(model, TemplateLM):
+        problem = measuring_problem(model, documents[0].request.args[0])
     if problem:
         study, stage = min(requiring)
         raise RuntimeError(f"stage {stage!r} of {study} needs token probabilities, and {problem}")
