@@ -35,8 +35,9 @@ TEMPLATES: Mapping[str, str] = {
 @pytest.fixture(scope="module")
 def networks(smollm2: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     """A small random network for each template."""
-    from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
+    from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, set_seed
 
+    set_seed(0)
     config = LlamaConfig(
         vocab_size=len(AutoTokenizer.from_pretrained(smollm2)),
         hidden_size=16,

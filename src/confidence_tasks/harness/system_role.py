@@ -44,7 +44,7 @@ class RenderedPrompts:
         Parameters
         ----------
         key : hashable
-            What the prompts have in common that must differ, such as the study and the question.
+            What prompts that must differ have in common, such as the study and the question.
         rendered : str
             The prompt as the model gets it.
         asked : object

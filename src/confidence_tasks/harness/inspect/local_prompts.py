@@ -24,8 +24,9 @@ class LocalPrompts:
     ) -> list[ChatMessage]:
         """Return the messages of a call; a system message that the template drops stands before the first user turn.
 
-        Raises ValueError if the template makes the prompts of two conditions equal. ``key`` is what these have in
-        common, such as the stage and the question.
+        Raises ValueError if the template makes the prompts of two conditions or stages equal. ``key`` is what these
+        have in common: the model and the question. Templates may drop thoughts and white space, so what the model
+        said before and white space are no differences that must remain.
         """
         reaching = messages
         if isinstance(messages[0], ChatMessageSystem) and not _keeps_system(model, messages):
@@ -33,7 +34,7 @@ class LocalPrompts:
             text = f"{messages[0].text}\n\n{first.text}"
             reaching = [first.model_copy(update={"content": text}), *messages[2:]]
             note_fact(state, SYSTEM_MESSAGE, MOVED)
-        asked = [(message.role, message.text) for message in messages]
+        asked = [(message.role, message.text.split()) for message in messages if message.role != "assistant"]
         self._rendered.add(key, hf_prompt(model, reaching), asked, str(state.metadata["condition"]))
         return reaching
 

@@ -281,7 +281,7 @@ class _Asker:
     ) -> ModelOutput:
         model = asked_model(stage.role)
         if is_local(model):
-            key = (stage.name, self.question.id, self.state.metadata.get(EFFORT))
+            key = (str(model), self.question.id, self.state.metadata.get(EFFORT))
             messages = self.prompts.reaching(model, messages, key, self.state)
 
         async def call_model() -> ModelOutput:
