@@ -34,7 +34,7 @@ COMPLEX_FUNCTIONS: Mapping[str, int] = {
     "report": 58,
     "simulation": 1,
     "sources": 5,
-    "studies": 21,
+    "studies": 20,
     "study": 4,
 }
 """Number of functions above that complexity by folder: lower it when one goes. No other folder has any."""

@@ -195,6 +195,23 @@ def _option_mass(listed: Mapping[str, float], options: Mapping[str, Sequence[str
     return _rest_to_others(mass) if len(set(matches.values())) == 1 else mass
 
 
+def listed_mass(token: Token, options: Mapping[str, Sequence[str]]) -> tuple[dict[str, float], float]:
+    """Return the probability of each option among a token and its alternatives, and the probability not listed.
+
+    Examples
+    --------
+    >>> mass, unlisted = listed_mass(Token("A", math.log(0.5), {"B": math.log(0.25)}), letter_options(2))
+    >>> {option: round(p, 6) for option, p in mass.items()}, round(unlisted, 6)
+    ({'A': 0.5, 'B': 0.25}, 0.25)
+    """
+    listed = {text: math.exp(min(p, 0.0)) for text, p in candidates(token).items() if is_known(p)}
+    mass = dict.fromkeys(options, 0.0)
+    for text, probability in listed.items():
+        if (option := match_option(text, options)) is not None:
+            mass[option] += probability
+    return mass, max(1.0 - sum(listed.values()), 0.0)
+
+
 def _rest_to_others(mass: Mapping[str, float]) -> dict[str, float]:
     """Share the probability that is not listed among the options without any, if another option has some."""
     others = [option for option, p in mass.items() if not p]

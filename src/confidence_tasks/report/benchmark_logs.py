@@ -14,7 +14,7 @@ from inspect_ai.log import EvalLog, EvalSample, read_eval_log_samples
 from confidence_tasks.harness.inspect.foreign_scores import ASKING_SCORER, CORRECT, STATED, correctness
 from confidence_tasks.harness.inspect.model_calls import reply_text, reply_tokens
 from confidence_tasks.reading.stated import stated_confidence_of
-from confidence_tasks.reading.token_probabilities import candidates, is_known, letter_options, match_option
+from confidence_tasks.reading.token_probabilities import is_known, letter_options, listed_mass, match_option
 from confidence_tasks.report.benchmark_samples import MOST_CHARACTERS, UNMEASURED
 from confidence_tasks.report.trial_files import NotTrialsError, prompt_digest, question_digest
 from confidence_tasks.study.stage import Token
@@ -192,16 +192,9 @@ def letter_probability(tokens: list[Token], n_options: int) -> float:
     chosen = [token for token in tokens if token.text.strip(_AROUND) in options and is_known(token.logprob)]
     if not chosen:
         return math.nan
-    token = chosen[-1]
-    mass = dict.fromkeys(options, 0.0)
-    total = 0.0
-    for text, logprob in candidates(token).items():
-        probability = math.exp(min(logprob, 0.0))
-        total += probability
-        if (option := match_option(text, options)) is not None:
-            mass[option] += probability
-    missing = max(1.0 - total, 0.0) if 0.0 in mass.values() else 0.0
-    letter = match_option(token.text, options)
+    mass, unlisted = listed_mass(chosen[-1], options)
+    letter = match_option(chosen[-1].text, options)
+    missing = unlisted if 0.0 in mass.values() else 0.0
     return mass[letter] / (sum(mass.values()) + missing) if letter else math.nan
 
 

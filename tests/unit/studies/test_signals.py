@@ -8,19 +8,17 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
+from confidence_tasks.reading.sureness import EXPRESSIONS, read_expression, true_probability
 from confidence_tasks.simulation.reply import StageRequest, call_seed
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.signals import STUDY
 from confidence_tasks.studies.signals.reader import (
-    EXPRESSIONS,
     judge_prompts,
     matches,
     read_answer_reply,
-    read_expression,
     read_guesses,
     read_percent,
     same_meaning,
-    true_probability,
 )
 from confidence_tasks.studies.signals.replies import (
     DEFAULT,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from confidence_tasks.reading.cleaning import truncate_reply
+from confidence_tasks.reading.sureness import EXPRESSIONS, SPAN, read_expression, true_probability
 from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.studies.scales.replies import ALL_SCALES, Scale
 from confidence_tasks.studies.scales.trials import read_confidence
-from confidence_tasks.studies.signals.reader import EXPRESSIONS, SPAN, read_expression, true_probability
 from confidence_tasks.study import Token
 from confidence_tasks.study.parameter import parse_list
 

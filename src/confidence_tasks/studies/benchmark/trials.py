@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from confidence_tasks.studies.signals.trials import MEASURES as SIGNAL_MEASURES
 from confidence_tasks.study import Question, Replies, Trial
 from confidence_tasks.study.measures import CONFIDENCE, UNIT, mean_measure, overconfidence
+from confidence_tasks.study.signal_measures import SIGNAL_MEASURES
 
 
 class BenchmarkTrial(Trial):
@@ -93,8 +93,6 @@ def short_condition(signal: str) -> str:
     )
 
 
-_COST = frozenset({"calls", "tokens"})
-
 MEASURES = (
     overconfidence(
         "overconfidence",
@@ -103,7 +101,7 @@ MEASURES = (
         "probability",
     ),
     CONFIDENCE,
-    *(measure for measure in SIGNAL_MEASURES if measure.name not in _COST),
+    *SIGNAL_MEASURES,
     mean_measure(
         "option_mass",
         "option_mass",

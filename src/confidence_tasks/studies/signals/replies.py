@@ -17,13 +17,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from confidence_tasks.reading.grading import normalise_text
+from confidence_tasks.reading.sureness import EXPRESSIONS
 from confidence_tasks.simulation.reply import Reply, SimulatedRole, StageRequest, subject_seed
 from confidence_tasks.simulation.reply import answer as answer_text
 from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.sources import load_asked
 from confidence_tasks.studies.signals.reader import (
     ENTAILMENT,
-    EXPRESSIONS,
     begins_with_verdict,
     check_nli_installed,
     ends_in_answer,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from operator import sub
 from statistics import fmean
@@ -16,6 +16,7 @@ import numpy as np
 from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import answer_and_key, escape_markdown
 from confidence_tasks.reading.grading import grade
+from confidence_tasks.reading.sureness import read_expression, true_probability
 from confidence_tasks.reading.token_probabilities import (
     answer_slice,
     candidates,
@@ -23,35 +24,26 @@ from confidence_tasks.reading.token_probabilities import (
     token_problem,
     tokens_from_reply,
 )
-from confidence_tasks.statistics import calibration, information, selective
 from confidence_tasks.studies.signals.reader import (
     AnswerReply,
     MissingSignalError,
     matches,
     read_answer_reply,
-    read_expression,
     read_guesses,
     read_percent,
     same_meaning,
-    true_probability,
 )
 from confidence_tasks.study import Measure, ModelReply, Question, Replies, Status, Token, Trial
 from confidence_tasks.study.measures import (
-    ACCURACY,
-    PARSE_RATE,
-    UNIT,
     Columns,
     Value,
-    auroc,
-    calibration_error,
-    inverted_test_of,
     mean_measure,
     proportion_of,
     right_and_wrong,
     smallest_set,
-    statistic_of,
     undefined,
 )
+from confidence_tasks.study.signal_measures import SIGNAL_MEASURES, regressor
 from confidence_tasks.study.stage import tokens_spent
 from confidence_tasks.study.units import units_of
 
@@ -344,110 +336,8 @@ def _status(reading: AnswerReply, condition: str, value: float) -> Status:
 
 # Measures -------------------------------------------------------------------------------------------------------
 
-
-def regressor(trials: Columns) -> FloatArray:
-    """Return the predictor of logistic regressions: the logit of a clipped probability, or the value in nats."""
-    from scipy.special import logit
-
-    value, probability = trials["value"], trials["probability"]
-    clip = statistics.calibration.recalibration.DEFAULT_CLIP
-    logits = logit(np.clip(probability, clip, 1.0 - clip))
-    return np.where(np.isnan(probability), value, logits)
-
-
-def _with_recalibrated(trials: Columns) -> Columns:
-    """Add the column ``recalibrated``, the cross-fitted probability of being right."""
-    x, correct = regressor(trials), trials["correct"]
-    usable = ~np.isnan(x) & ~np.isnan(correct)
-    recalibrated = np.full(len(x), np.nan)
-    recalibrated[usable] = statistics.calibration.cross_fitted_logistic(
-        correct[usable], x[usable, np.newaxis], clusters=units_of(trials)[usable]
-    )
-    return {**trials, "recalibrated": recalibrated}
-
-
-def _recalibrated(measure: Measure) -> Measure:
-    """Return a measure of the column ``recalibrated``; resamples keep the recalibration of all trials."""
-    test = measure.test_inversion
-    return replace(
-        measure,
-        compute=lambda trials, weights: measure.compute(_with_recalibrated(trials), weights),
-        test_inversion=test and (lambda trials, questions: test(_with_recalibrated(trials), questions)),
-        informative=smallest_set(*_CLASSES),
-        fitted=True,
-    )
-
-
-_CLASSES = right_and_wrong()
-_VALUES = ("correct", "confidence")
-
 MEASURES: tuple[Measure, ...] = (
-    auroc("auroc", "Chance that a right answer has a surer signal than a wrong one; ties count one half."),
-    Measure(
-        "prr",
-        statistic_of(selective.prediction_rejection_ratio, *_VALUES),
-        "Prediction rejection ratio: gain of rejecting by the signal, relative to rejecting wrong answers first.",
-        "higher",
-        informative=smallest_set(*_CLASSES),
-        bounds=(-math.inf, 1.0),
-    ),
-    Measure(
-        "prr_50",
-        statistic_of(selective.prediction_rejection_ratio, *_VALUES, max_rejection=0.5),
-        "Prediction rejection ratio up to a rejection of half of the answers.",
-        "higher",
-        informative=smallest_set(*_CLASSES),
-        bounds=(-math.inf, 1.0),
-    ),
-    Measure(
-        "auarc",
-        statistic_of(selective.auarc, *_VALUES),
-        "Area under the accuracy-rejection curve: mean accuracy of the n surest answers over all n.",
-        "higher",
-        "transformed",
-        bounds=UNIT,
-        informative=smallest_set(*_CLASSES),
-    ),
-    Measure(
-        "meta_information",
-        statistic_of(information.meta_information, "correct", "value"),
-        "Share of the uncertainty about correctness that the signal removes, corrected for bias.",
-        "higher",
-        informative=smallest_set(*_CLASSES),
-        test_inversion=inverted_test_of(information.InformationTables, "correct", "value"),
-    ),
-    calibration_error(
-        "ece",
-        "Expected calibration error, 10 bins; for signals that are probabilities.",
-        "correct",
-        "probability",
-    ),
-    mean_measure(
-        "brier",
-        statistic_of(calibration.brier, "correct", "probability"),
-        "Mean squared difference from the outcome; for signals that are probabilities.",
-        "lower",
-        bounds=UNIT,
-    ),
-    _recalibrated(
-        calibration_error(
-            "ece_recalibrated",
-            "Expected calibration error after recalibration by a logistic curve fitted to other questions.",
-            "correct",
-            "recalibrated",
-        )
-    ),
-    _recalibrated(
-        mean_measure(
-            "brier_recalibrated",
-            statistic_of(calibration.brier, "correct", "recalibrated"),
-            "Mean squared difference from the outcome after the same recalibration.",
-            "lower",
-            bounds=UNIT,
-        )
-    ),
-    ACCURACY,
-    PARSE_RATE,
+    *SIGNAL_MEASURES,
     mean_measure("calls", "calls", "Mean number of calls per question.", "lower"),
     mean_measure(
         "tokens",

@@ -1,0 +1,137 @@
+"""Measures of confidence signals: of any signal that orders answers, and of those that are probabilities.
+
+The columns are ``confidence``, which orders answers as the signal does, ``value`` in the signal's own unit, and
+``probability``, the value if it is meant as the probability of being right.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from confidence_tasks.statistics import calibration, information, selective
+from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.study.measures import (
+    ACCURACY,
+    PARSE_RATE,
+    UNIT,
+    Columns,
+    Measure,
+    auroc,
+    calibration_error,
+    inverted_test_of,
+    mean_measure,
+    right_and_wrong,
+    smallest_set,
+    statistic_of,
+)
+from confidence_tasks.study.units import units_of
+
+
+def regressor(trials: Columns) -> FloatArray:
+    """Return the predictor of logistic regressions: the logit of a clipped probability, or the value in nats."""
+    from scipy.special import logit
+
+    value, probability = trials["value"], trials["probability"]
+    clip = calibration.recalibration.DEFAULT_CLIP
+    logits = logit(np.clip(probability, clip, 1.0 - clip))
+    return np.where(np.isnan(probability), value, logits)
+
+
+def _with_recalibrated(trials: Columns) -> Columns:
+    """Add the column ``recalibrated``, the cross-fitted probability of being right."""
+    x, correct = regressor(trials), trials["correct"]
+    usable = ~np.isnan(x) & ~np.isnan(correct)
+    recalibrated = np.full(len(x), np.nan)
+    recalibrated[usable] = calibration.cross_fitted_logistic(
+        correct[usable], x[usable, np.newaxis], clusters=units_of(trials)[usable]
+    )
+    return {**trials, "recalibrated": recalibrated}
+
+
+def _recalibrated(measure: Measure) -> Measure:
+    """Return a measure of the column ``recalibrated``; resamples keep the recalibration of all trials."""
+    test = measure.test_inversion
+    return replace(
+        measure,
+        compute=lambda trials, weights: measure.compute(_with_recalibrated(trials), weights),
+        test_inversion=test and (lambda trials, questions: test(_with_recalibrated(trials), questions)),
+        informative=smallest_set(*_CLASSES),
+        fitted=True,
+    )
+
+
+_CLASSES = right_and_wrong()
+_VALUES = ("correct", "confidence")
+
+SIGNAL_MEASURES: tuple[Measure, ...] = (
+    auroc("auroc", "Chance that a right answer has a surer signal than a wrong one; ties count one half."),
+    Measure(
+        "prr",
+        statistic_of(selective.prediction_rejection_ratio, *_VALUES),
+        "Prediction rejection ratio: gain of rejecting by the signal, relative to rejecting wrong answers first.",
+        "higher",
+        informative=smallest_set(*_CLASSES),
+        bounds=(-math.inf, 1.0),
+    ),
+    Measure(
+        "prr_50",
+        statistic_of(selective.prediction_rejection_ratio, *_VALUES, max_rejection=0.5),
+        "Prediction rejection ratio up to a rejection of half of the answers.",
+        "higher",
+        informative=smallest_set(*_CLASSES),
+        bounds=(-math.inf, 1.0),
+    ),
+    Measure(
+        "auarc",
+        statistic_of(selective.auarc, *_VALUES),
+        "Area under the accuracy-rejection curve: mean accuracy of the n surest answers over all n.",
+        "higher",
+        "transformed",
+        bounds=UNIT,
+        informative=smallest_set(*_CLASSES),
+    ),
+    Measure(
+        "meta_information",
+        statistic_of(information.meta_information, "correct", "value"),
+        "Share of the uncertainty about correctness that the signal removes, corrected for bias.",
+        "higher",
+        informative=smallest_set(*_CLASSES),
+        test_inversion=inverted_test_of(information.InformationTables, "correct", "value"),
+    ),
+    calibration_error(
+        "ece",
+        "Expected calibration error, 10 bins; for signals that are probabilities.",
+        "correct",
+        "probability",
+    ),
+    mean_measure(
+        "brier",
+        statistic_of(calibration.brier, "correct", "probability"),
+        "Mean squared difference from the outcome; for signals that are probabilities.",
+        "lower",
+        bounds=UNIT,
+    ),
+    _recalibrated(
+        calibration_error(
+            "ece_recalibrated",
+            "Expected calibration error after recalibration by a logistic curve fitted to other questions.",
+            "correct",
+            "recalibrated",
+        )
+    ),
+    _recalibrated(
+        mean_measure(
+            "brier_recalibrated",
+            statistic_of(calibration.brier, "correct", "recalibrated"),
+            "Mean squared difference from the outcome after the same recalibration.",
+            "lower",
+            bounds=UNIT,
+        )
+    ),
+    ACCURACY,
+    PARSE_RATE,
+)
+"""Measures of signals: of those that order answers, then of those that are probabilities, also recalibrated."""
