@@ -6,6 +6,12 @@ from confidence_tasks.statistics.calibration.binning import (
     ece_interval,
     reliability_curve,
 )
+from confidence_tasks.statistics.calibration.conventions import (
+    CONVENTIONS,
+    ConventionError,
+    convention_error,
+    convention_errors,
+)
 from confidence_tasks.statistics.calibration.errors import (
     confidence_correlation,
     debiased_ece,
@@ -35,7 +41,9 @@ from confidence_tasks.statistics.calibration.scores import (
 )
 
 __all__ = [
+    "CONVENTIONS",
     "BinnedTrials",
+    "ConventionError",
     "CorpDecomposition",
     "LogisticRecalibration",
     "MurphyDecomposition",
@@ -44,6 +52,8 @@ __all__ = [
     "calibration_intercept",
     "calibration_slope",
     "confidence_correlation",
+    "convention_error",
+    "convention_errors",
     "corp_decomposition",
     "cross_fitted_confidence",
     "cross_fitted_logistic",
