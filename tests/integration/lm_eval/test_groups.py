@@ -1,19 +1,28 @@
 """The tasks and groups that lm-eval finds: their names, what they hold, and the files for ``--include_path``."""
 
 import json
+import math
 import re
+import zlib
 from pathlib import Path
 
 import lm_eval.tasks
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from lm_eval.tasks import TaskManager
-from tests.integration.lm_eval.harnesses import lm_eval_run, stubs
+from tests.integration.lm_eval.harnesses import Scripted, lm_eval_run, stubs
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import main
 from confidence_tasks.harness.lm_eval.groups import task_groups
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+from confidence_tasks.simulation import reply
+from confidence_tasks.studies.question_sets.replies import (
+    QUESTION_SETS,
+    confidence_in_form,
+    reply_in_form,
+)
 from confidence_tasks.studies.scales.replies import BOUNDARY, GRANULARITY, NONSTANDARD
 
 
@@ -137,3 +146,67 @@ def test_tasks_of_a_group_that_differ_in_anything_stay(own, tmp_path):
         include_path=[str(stubs()), str(tmp_path)], include_defaults=False, metadata={"source": str(own)}
     )
     assert len(manager.load(["mine"])["tasks"]) == 3
+
+
+# Standard errors of clusters ------------------------------------------------------------------------------------------
+
+
+def all_alike(_, question):
+    """Reply that a subject is right about two of three clusters, and wrong about all questions of the third."""
+    right = zlib.crc32(question.cluster.encode()) % 3 > 0
+    chosen, stated = reply.answer(question, correct=right, seed=0), 0.9 if right else 0.6
+    if (name := question.metadata.get("question_set")) is None:
+        return f"Final Answer: {chosen}\nConfidence: {100 * stated:.0f}"
+    form = QUESTION_SETS[name].form
+    return reply_in_form(form, question, chosen, confidence_in_form(form, question, chosen, stated))
+
+
+def errors_of_the_brier_score(run, task):
+    """Return its standard error by sums over clusters (Miller 2024) and over questions, and the number of clusters."""
+    trials = [(sample["trial"], sample["doc"]["cluster"]) for sample in run["samples"][task]]
+    scores = np.array([(trial["confidence"] - trial["correct"]) ** 2 for trial, _ in trials])
+    clusters, number = np.unique([cluster for _, cluster in trials], return_inverse=True)
+    centred = scores - scores.mean()
+    by_cluster, by_question = (
+        math.sqrt((each**2).sum()) / len(scores) for each in (np.bincount(number, centred), centred)
+    )
+    return by_cluster, by_question, len(clusters)
+
+
+@pytest.fixture(scope="module")
+def passages(tmp_path_factory):
+    """Write a file of 40 passages of five questions, after one question without a passage."""
+    path = tmp_path_factory.mktemp("own") / "p.jsonl"
+    lines = [{"question": "What is 0 + 1?", "answer": "1"}]
+    lines += [
+        {"question": f"What is {i} + {k}?", "answer": f"{i + k}", "cluster": f"text {i}"}
+        for i in range(1, 41)
+        for k in range(1, 6)
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+def test_questions_about_one_passage_are_one_unit_of_the_standard_error(passages):
+    group = "scale_granularity_0_100"
+    found = lm_eval_run(Scripted(all_alike), [group], {"source": str(passages)})
+    (task,) = (name for name in found["results"] if name != group)
+    error, by_question, n = errors_of_the_brier_score(found, task)
+    assert n == 41
+    alone = found["results"][task]
+    assert alone["brier_stderr,none"] == pytest.approx(error, rel=0.1)
+    assert error > 2.0 * by_question
+    for measure in ("accuracy", "brier", "auroc", "ece"):
+        assert found["groups"][group][f"{measure}_stderr,none"] == alone[f"{measure}_stderr,none"]
+
+
+@pytest.mark.parametrize(
+    ("task", "n_questions", "n_clusters"),
+    [("halueval_confidence", 2_000, 1_000), ("sat_en_confidence", 200, 44)],
+)
+def test_the_clusters_of_a_source_are_units_of_its_standard_error(task, n_questions, n_clusters, mirror):
+    found = lm_eval_run(Scripted(all_alike), [task], {"n": n_questions})
+    error, by_question, n = errors_of_the_brier_score(found, task)
+    assert n == n_clusters
+    assert found["results"][task]["brier_stderr,none"] == pytest.approx(error, rel=0.1)
+    assert error > 1.3 * by_question

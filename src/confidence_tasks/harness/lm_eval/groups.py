@@ -198,18 +198,19 @@ SEED = 0
 class MetricTrial:
     """One sample's value of a metric: the whole trial, because an aggregation gets only the values of its metric.
 
-    In the log it reads ``see trial``, so that the trial appears only once.
+    In the log it reads ``see trial``, so that the trial appears only once. ``cluster`` is that of the question.
     """
 
     trial: Mapping[str, Any]
+    cluster: str = ""
 
     def __str__(self) -> str:
         return f"see {TRIAL}"
 
 
-def sample_metrics(trial: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def sample_metrics(trial: Mapping[str, Any], names: Sequence[str], cluster: str = "") -> dict[str, Any]:
     """Return a sample's values of the metrics ``names``, and the trial itself, which is logged but not aggregated."""
-    return with_logged({name: MetricTrial(trial) for name in names if name != TRIAL}, {TRIAL: trial})
+    return with_logged({name: MetricTrial(trial, cluster) for name in names if name != TRIAL}, {TRIAL: trial})
 
 
 def aggregations(measures: Sequence[Measure]) -> dict[str, Callable[[Sequence[Any]], float]]:
@@ -233,10 +234,13 @@ def _value(measure: Measure) -> Callable[[Sequence[MetricTrial]], float]:
 
 
 def _standard_error(measure: Measure) -> Callable[[Sequence[MetricTrial]], float]:
-    """Return the bootstrap standard error, with questions as clusters because some tasks repeat a question."""
+    """Return the bootstrap standard error over the units of the report: clusters of questions, or questions."""
 
     def standard_error(trials: Sequence[MetricTrial]) -> float:
+        import numpy as np
+
         from confidence_tasks.statistics import bootstrap
+        from confidence_tasks.study.units import clustered_units
 
         table = columns([each.trial for each in trials])
         if math.isnan(float(measure.compute(table, None))):
@@ -245,8 +249,14 @@ def _standard_error(measure: Measure) -> Callable[[Sequence[MetricTrial]], float
         def statistic(_: FloatArray, *, weights: FloatArray) -> Value:
             return measure.compute(table, weights)
 
-        rows = range(len(trials))
-        result = bootstrap(statistic, rows, clusters=table["question_id"], n_resamples=RESAMPLES, seed=SEED)
+        units = clustered_units(table, np.array([each.cluster for each in trials], dtype=object))
+        result = bootstrap(
+            statistic,
+            range(len(trials)),
+            clusters=table["question_id"] if units is None else units,
+            n_resamples=RESAMPLES,
+            seed=SEED,
+        )
         return result.standard_error
 
     return standard_error

@@ -373,10 +373,9 @@ class StudyOfStages(ConfigurableTask):
         replies: Replies = (
             {self.stages[0].name: [ModelReply(reply)]} if self.generates else replies_from_json(reply)
         )
-        trial = read_trial(
-            self.study, question_from_metadata(doc), doc["condition"], replies, self.parameters
-        )
-        return sample_metrics(trial, list(self.aggregation()))
+        question = question_from_metadata(doc)
+        trial = read_trial(self.study, question, doc["condition"], replies, self.parameters)
+        return sample_metrics(trial, list(self.aggregation()), question.cluster)
 
 
 @cache
@@ -412,6 +411,7 @@ def _document(item: Item) -> dict[str, Any]:
         "system": item.system,
         "prompt": item.prompt,
         "target": item.question.gold or "",
+        "cluster": item.question.cluster,  # always, as lm-eval keeps the keys of the first document only
         **question_metadata(item.question),
         **item.metadata,
     }
