@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log_samples
 
-from confidence_tasks.harness.inspect.foreign_scores import ASKING_SCORER, CORRECT, STATED, correctness
+from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness, is_partial
+from confidence_tasks.harness.inspect.foreign_scores import (
+    ASKING_SCORER,
+    CORRECT,
+    STATED,
+    correctness,
+    own_scorers,
+)
 from confidence_tasks.harness.inspect.model_calls import reply_text, reply_tokens
 from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.reading.token_probabilities import is_known, letter_options, listed_mass, match_option
@@ -33,11 +40,14 @@ class BenchmarkLog:
         Columns of the trials: one trial for each sample and signal.
     n_samples, n_read : int
         Number of samples in the log, and of those with a trial.
+    graded_by : dict of str to str
+        The scorer, if there are several, and the bound that say whether an answer is right.
     """
 
     rows: dict[str, list[Any]] = field(default_factory=dict)
     n_samples: int = 0
     n_read: int = 0
+    graded_by: dict[str, str] = field(default_factory=dict)
 
     def add(self, values: Mapping[str, Any]) -> None:
         """Add a trial."""
@@ -56,6 +66,14 @@ def changes_of_prompt(header: EvalLog) -> dict[str, str]:
     return {"task.when": str(when)} if when == "within" else {}
 
 
+def chosen_correctness(header: EvalLog, correct: Correctness) -> Correctness:
+    """Return what the user names, or what ``with_confidence`` was given, to say whether an answer is right."""
+    wrapped = _wrapping(header)
+    if correct != BY_DEFAULT:
+        return correct
+    return Correctness.parse(str(wrapped.get("correct") or ""), str(wrapped.get("scorer") or ""))
+
+
 def _wrapping(header: EvalLog) -> Mapping[str, Any]:
     """Return what ``with_confidence`` wrote into a log; empty for other logs."""
     wrapped = (header.eval.metadata or {}).get("confidence_tasks")
@@ -63,7 +81,7 @@ def _wrapping(header: EvalLog) -> Mapping[str, Any]:
 
 
 def benchmark_log(
-    path: str, header: EvalLog, invalid: frozenset[tuple[str, int]], scorer: str = ""
+    path: str, header: EvalLog, invalid: frozenset[tuple[str, int]], correct: Correctness = BY_DEFAULT
 ) -> BenchmarkLog:
     """Return the trials in an Inspect log of a task that no study asks.
 
@@ -75,8 +93,9 @@ def benchmark_log(
         Its header.
     invalid : frozenset of (str, int)
         Identifier and epoch of the samples that do not count.
-    scorer : str, optional
-        Scorer that says whether an answer is right; by default the first.
+    correct : Correctness, optional
+        Scorer and value that say whether an answer is right; by default those that ``with_confidence`` was given, or
+        the first scorer.
 
     Raises
     ------
@@ -84,19 +103,28 @@ def benchmark_log(
         If no answer is right or wrong, with the most frequent reason.
     """
     log, task = BenchmarkLog(), task_of(header)
+    correct = chosen_correctness(header, correct)
     read: list[_Read] = []
     for sample in _samples(path, invalid):
         log.n_samples += 1
         if not sample.error and not sample.limit:  # otherwise it is lost, whatever its scorer said
-            read.append(_Read(sample, *correctness(sample.scores or {}, scorer), _signals(sample)))
+            read.append(_Read(sample, *correctness(sample.scores or {}, correct), _signals(sample)))
     _require_outcomes(read, f"task {task} (status: {header.status})")
     signals = _worth_showing([each.signals for each in read])
     log.n_read = len(read)
+    log.graded_by = _graded_by(read[0].sample, correct)
     for each in read:
         facts = _facts(each.sample, task)
         for signal in signals:
             log.add({**facts, "correct": each.correct, **_value(signal, each.signals.get(signal, math.nan))})
     return log
+
+
+def _graded_by(sample: EvalSample, correct: Correctness) -> dict[str, str]:
+    """Return what says whether an answer is right, as far as it is a choice."""
+    scorers = own_scorers(sample.scores or {})
+    scorer = {"scorer": correct.scorer or scorers[0]} if len(scorers) > 1 else {}
+    return {**scorer, **({"right answers": correct.text} if correct.text else {})}
 
 
 class _Read(NamedTuple):
@@ -119,7 +147,10 @@ _NOT_NEEDED = {"events", "attachments", "store", "messages"}
 
 
 def _require_outcomes(read: list[_Read], where: str) -> None:
-    """Raise NotTrialsError if no answer is right or wrong."""
+    """Raise NotTrialsError if no answer is right or wrong, or if one has partial credit."""
+    partial = [each.reason for each in read if is_partial(each.correct)]
+    if partial:
+        raise NotTrialsError(f"{where}: {partial[0]}")
     if all(math.isnan(each.correct) for each in read):
         reasons = Counter(each.reason for each in read).most_common(1)
         raise NotTrialsError(f"{where}: {reasons[0][0] if reasons else 'no sample was scored'}")

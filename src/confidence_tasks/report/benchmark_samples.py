@@ -17,10 +17,12 @@ from msgspec import MsgspecError, Raw, Struct, defstruct, field
 from msgspec.json import Decoder
 from numpy.typing import NDArray
 
+from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness
 from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.report.option_scores import SIGNALS, Array, OptionSignal, OptionTable, option_mass
 from confidence_tasks.report.trial_files import NotTrialsError
 from confidence_tasks.study.definition import short_repr
+from confidence_tasks.study.parameter import did_you_mean
 
 Rows: TypeAlias = dict[str, list[Any]]
 Tables: TypeAlias = list[tuple[list[int], OptionTable]]
@@ -74,7 +76,9 @@ def is_sample(line: Mapping[str, Any]) -> bool:
     return {"doc", "resps", "filtered_resps"} <= line.keys()
 
 
-def benchmark_samples(lines: Sequence[bytes], delimiter: str = " ", correct: str = "") -> Samples:
+def benchmark_samples(
+    lines: Sequence[bytes], delimiter: str = " ", correct: Correctness = BY_DEFAULT
+) -> Samples:
     """Return the trials in the samples of one task of lm-eval.
 
     Parameters
@@ -83,9 +87,9 @@ def benchmark_samples(lines: Sequence[bytes], delimiter: str = " ", correct: str
         The lines of the file, or its only line with a JSON list, as lm-eval wrote it up to 0.4.2.
     delimiter : str, optional
         What the task writes between prompt and option; empty under a chat template.
-    correct : str, optional
-        Name of the metric that says whether an answer is right. By default each signal of options has the metric of its
-        own score, and generated replies have the only metric that is 0 or 1.
+    correct : Correctness, optional
+        The metric that says whether an answer is right. By default each signal of options has the metric of its own
+        score, and generated replies have the only metric that is 0 or 1.
 
     Raises
     ------
@@ -292,8 +296,8 @@ def _has_options(file: _Lines) -> bool:
     return len(replies) > 1 and all(isinstance(reply, list) and len(reply) == 2 for reply in replies)
 
 
-def _multiple_choice(file: _Lines, delimiter: str, correct: str) -> Rows:
-    binary = _binary_metrics(file)
+def _multiple_choice(file: _Lines, delimiter: str, correct: Correctness) -> Rows:
+    binary = _binary_metrics(file, correct)
     identifiers, tables = _question_ids(file.samples), _option_tables(file, delimiter)
     facts = _facts_of_options(tables, len(file.samples))
     parts: list[Rows] = []
@@ -311,12 +315,12 @@ def _multiple_choice(file: _Lines, delimiter: str, correct: str) -> Rows:
     return {key: [value for part in parts for value in part[key]] for key in parts[0]}
 
 
-def _metrics_of_signals(file: _Lines, binary: Mapping[str, Array], correct: str) -> dict[str, str]:
+def _metrics_of_signals(file: _Lines, binary: Mapping[str, Array], correct: Correctness) -> dict[str, str]:
     """Return the metric of each signal: that of its score, or the one that the user names."""
-    if correct in _SCORES:
-        metrics = {name: metric for name, (metric, _) in SIGNALS.items() if metric == correct}
+    if correct.name in _SCORES:
+        metrics = {name: metric for name, (metric, _) in SIGNALS.items() if metric == correct.name}
     else:
-        metrics = {name: correct or metric for name, (metric, _) in SIGNALS.items()}
+        metrics = {name: correct.name or metric for name, (metric, _) in SIGNALS.items()}
     known = {name: metric for name, metric in metrics.items() if metric in binary}
     if not known:
         raise NotTrialsError(_why_no_metric(file, binary, correct))
@@ -393,17 +397,16 @@ def _facts_of_options(tables: Tables, n: int) -> Rows:
 # Generated replies ----------------------------------------------------------------------------------------------------
 
 
-def _generated(file: _Lines, correct: str) -> Rows:
+def _generated(file: _Lines, correct: Correctness) -> Rows:
     """Return a trial for each document and filter, with the confidence that its reply states."""
-    binary = _binary_metrics(file)
-    if not correct and len(binary) == 1:
-        (correct,) = binary
-    if correct not in binary:
+    binary = _binary_metrics(file, correct)
+    metric = next(iter(binary)) if not correct.name and len(binary) == 1 else correct.name
+    if metric not in binary:
         raise NotTrialsError(_why_no_metric(file, binary, correct))
     stated = np.array([_stated_confidence(sample) for sample in file.samples])
     name = "stated" if np.mean(~np.isnan(stated)) > 0.5 else UNMEASURED
     values = stated if name == "stated" else np.full(len(stated), np.nan)
-    rows = _rows_of_signal(file, _question_ids(file.samples), name, values, binary[correct])
+    rows = _rows_of_signal(file, _question_ids(file.samples), name, values, binary[metric])
     nothing = [np.nan] * len(file.samples)
     answers = [
         str(sample.filtered_resps[0])[:MOST_CHARACTERS] if sample.filtered_resps else ""
@@ -452,23 +455,35 @@ def _hash(value: Any) -> str:
     return f"lm-eval {value[:16]}" if isinstance(value, str) else ""
 
 
-def _binary_metrics(file: _Lines) -> dict[str, Array]:
-    """Return the metrics whose values are 0, 1 or missing in every sample."""
+def _binary_metrics(file: _Lines, correct: Correctness) -> dict[str, Array]:
+    """Return the metrics whose values are 0, 1 or missing in every sample; the user's bound makes a metric such."""
     columns = {metric: _binary(file.values(metric, file.samples)) for metric in file.metrics}
+    if correct.name in columns and not np.isnan(correct.least):
+        columns[correct.name] = _bounded(file.values(correct.name, file.samples), correct)
     return {metric: values for metric, values in columns.items() if values is not None}
 
 
-def _why_no_metric(file: _Lines, binary: Mapping[str, Any], correct: str) -> str:
+def _bounded(values: Sequence[Any], correct: Correctness) -> Array | None:
+    """Return a metric as 0 or 1 by the user's bound; None if a value is no number."""
+    numbers = [np.nan if value is None else _number(value) for value in values]
+    return None if np.inf in numbers else np.array([correct.of(number) for number in numbers])
+
+
+def _why_no_metric(file: _Lines, binary: Mapping[str, Any], correct: Correctness) -> str:
     """Return why no metric says whether an answer is right, and what to do."""
-    if correct and correct not in file.metrics:
-        return f"it has no metric {short_repr(correct)}; it has {', '.join(file.metrics) or 'none'}"
-    if correct and correct not in binary:
-        return (
-            f"its metric {short_repr(correct)} is not 0 or 1 in every line, so it does not say what is right"
-        )
+    metrics = ", ".join(file.metrics)
+    if correct.name and correct.name not in file.metrics:
+        hint = did_you_mean(correct.name, file.metrics)
+        return f"it has no metric {short_repr(correct.name)}{hint}; it has {metrics or 'none'}"
+    if correct.name:
+        return f"its metric {short_repr(correct.name)} is not 0 or 1 in every line: {_bound(correct.name)}"
     if len(binary) > 1:
         return f"several metrics are 0 or 1: name the one that says what is right, --correct {' or '.join(binary)}"
-    return (
-        f"no metric is 0 or 1 in every line ({', '.join(file.metrics) or 'there is none'}), so no answer is right or"
-        " wrong"
+    reason = (
+        f"no metric is 0 or 1 in every line ({metrics or 'there is none'}), so no answer is right or wrong"
     )
+    return f"{reason}; {_bound(file.metrics[0])}" if file.metrics else reason
+
+
+def _bound(metric: str) -> str:
+    return f"--correct '{metric}>=0.5' counts higher values as right"

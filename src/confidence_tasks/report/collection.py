@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from functools import partial
 from os import PathLike, fspath
 from os.path import exists, isfile
 from pathlib import PurePosixPath
@@ -21,6 +22,7 @@ import pyarrow as pa
 from msgspec import MsgspecError, Struct
 from msgspec.json import Decoder
 
+from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness
 from confidence_tasks.report.cache import Cache, columns_of, facts_of, key_of, table_of
 from confidence_tasks.report.other_files import (
     SUFFIXES,
@@ -73,7 +75,7 @@ class Collection:
 _ALWAYS = ("study", "task", "model", "question_id", "source", "condition", "correct", "confidence", "status")
 
 
-def trials(paths: Path | Iterable[Path]) -> pd.DataFrame:
+def trials(paths: Path | Iterable[Path], *, correct: str = "", scorer: str = "") -> pd.DataFrame:
     r"""Read trials from logs and files.
 
     Parameters
@@ -82,6 +84,9 @@ def trials(paths: Path | Iterable[Path]) -> pd.DataFrame:
         Inspect logs (``.eval``, ``.json``), sample files of lm-eval (``samples_*.jsonl``), plain files of trials (CSV,
         JSON lines, Parquet), or folders of these, searched in depth. Any address that fsspec opens will do, such as
         ``s3://bucket/logs``.
+    correct, scorer : str, optional
+        What says whether an answer to a task of others is right: a metric, or a bound such as ``f1>=0.5``, and a scorer
+        of Inspect.
 
     Returns
     -------
@@ -108,7 +113,7 @@ def trials(paths: Path | Iterable[Path]) -> pd.DataFrame:
         study question_id  confidence
     0  scales         q-1        0.85
     """
-    collection = collect(paths)
+    collection = collect(paths, correct=Correctness.parse(correct, scorer))
     for skipped in collection.skipped:
         warnings.warn(f"skipped {skipped.path}: {skipped.reason}", stacklevel=2)
     # Checks need the estimates' module, which only this function needs.
@@ -127,6 +132,7 @@ def collect(
     advance: Advance | None = None,
     workers: Workers | None = None,
     cache: Cache | None = None,
+    correct: Correctness = BY_DEFAULT,
 ) -> Collection:
     """Read every file under some paths; files that cannot be read are listed with the reason.
 
@@ -140,6 +146,8 @@ def collect(
         Workers that read the files; by default this process.
     cache : Cache, optional
         Cache of the trials of files, by content.
+    correct : Correctness, optional
+        What says whether an answer to a task that no study asks is right.
     """
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
     files: list[TrialFile] = []
@@ -151,7 +159,7 @@ def collect(
         if not under_path:
             skipped.append(Skipped(path, why_nothing(path)))
     candidates = list(dict.fromkeys(candidates))
-    for outcome in _read_each(candidates, advance, workers or Workers(), cache):
+    for outcome in _read_each(candidates, advance, workers or Workers(), cache, correct):
         if isinstance(outcome, Skipped):
             skipped.append(outcome)
         else:
@@ -179,18 +187,18 @@ def why_unreadable(path: str, error: Exception) -> str:
 
 
 def _read_each(
-    paths: list[str], advance: Advance | None, workers: Workers, cache: Cache | None
+    paths: list[str], advance: Advance | None, workers: Workers, cache: Cache | None, correct: Correctness
 ) -> list[list[TrialFile] | Skipped]:
     """Return the trials of each file, or why it was skipped, in the order of the paths."""
     by_path: dict[str, list[TrialFile] | Skipped] = {}
     keys: dict[str, str] = {}
     if cache:
-        for path, key in _map_in_threads(_key, paths).items():
+        for path, key in _map_in_threads(partial(_key, correct=correct), paths).items():
             if key and (tables := cache.get(key)):
                 by_path[path] = _files(tables, path)
             elif key:
                 keys[path] = key
-    jobs: list[Job] = [(path, (path,)) for path in paths if path not in by_path]
+    jobs: list[Job] = [(path, (path, *correct)) for path in paths if path not in by_path]
     if workers.optional:
         workers = workers.if_worth(is_much([path for path, _ in jobs]))
     if workers.backend == "sequential" and any(_is_remote(path) for path, _ in jobs):
@@ -275,7 +283,7 @@ _LISTINGS = ("eval-set.json", "listing.json", "logs.json")
 _LOG_KEYS = Decoder(_LogKeys)
 
 
-def _read(path: str) -> dict[str, pa.Table] | Skipped:
+def _read(path: str, *correct: Any) -> dict[str, pa.Table] | Skipped:
     """Read a file, or return why it is skipped: a bad file must not stop the others.
 
     Trials are returned as tables, as from the cache: their reader stores equal texts of many files once.
@@ -286,7 +294,7 @@ def _read(path: str) -> dict[str, pa.Table] | Skipped:
     if reader is None:
         return Skipped(path, f"its name ends in none of {', '.join(LOG_SUFFIXES + SUFFIXES)}")
     try:
-        return {str(i): _table(file) for i, file in enumerate(reader(path))}
+        return {str(i): _table(file) for i, file in enumerate(reader(path, Correctness(*correct)))}
     except NotTrialsError as error:
         return Skipped(path, str(error))
     except Exception as error:
@@ -296,22 +304,26 @@ def _read(path: str) -> dict[str, pa.Table] | Skipped:
 LOG_SUFFIXES = (".eval", ".json")
 
 
-def _reader(path: str) -> Callable[[str], list[TrialFile]] | None:
+def _reader(path: str) -> Callable[[str, Correctness], list[TrialFile]] | None:
     suffix = PurePosixPath(path).suffix
     if is_sample_file(path):
-        return lambda name: [read_sample_file(name)]
+        return lambda name, correct: [read_sample_file(name, correct)]
     if is_results_file(path):
-        return read_results_file
+        return lambda name, correct: read_results_file(name)
     if suffix in LOG_SUFFIXES:
         return _read_inspect_log
-    return read_trial_table if suffix in SUFFIXES else None
+    return _read_table if suffix in SUFFIXES else None
 
 
-def _read_inspect_log(path: str) -> list[TrialFile]:
+def _read_table(path: str, correct: Correctness) -> list[TrialFile]:
+    return read_trial_table(path)
+
+
+def _read_inspect_log(path: str, correct: Correctness) -> list[TrialFile]:
     """Read a log; Inspect is imported here, which takes a second and 65 MB, so that only readers of logs import it."""
     from confidence_tasks.report.inspect_logs import read_inspect_log
 
-    return read_inspect_log(path)
+    return read_inspect_log(path, correct)
 
 
 # The cache -----------------------------------------------------------------------------------------------------------
@@ -330,13 +342,13 @@ _VERSIONS = (
 """Names that file systems use for the version of a file."""
 
 
-def _key(path: str) -> str:
+def _key(path: str, correct: Correctness) -> str:
     """Return the key of a file in the cache; empty if its versions cannot be distinguished.
 
     The last two parts of the path are part of the key, as readers take names of models and tasks from them.
     """
     contents = [_content(part) for part in (path, *results_beside(path))]
-    return key_of("trials", path.split("/")[-2:], contents) if all(contents) else ""
+    return key_of("trials", path.split("/")[-2:], contents, correct) if all(contents) else ""
 
 
 def _content(path: str) -> str:

@@ -28,6 +28,7 @@ from msgspec.json import Decoder
 from numpy.typing import NDArray
 
 from confidence_tasks.catalogue import studies, study_of_scores
+from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness
 from confidence_tasks.harness.inspect.model_calls import effort_settings
 from confidence_tasks.harness.inspect.viewer import is_sent, scored_trial
 from confidence_tasks.harness.refusals import refusals_in
@@ -58,10 +59,11 @@ HEADER, SUMMARIES = "header.json", "summaries.json"
 
 
 @without_garbage_collection()
-def read_inspect_log(path: str) -> list[TrialFile]:
+def read_inspect_log(path: str, correct: Correctness = BY_DEFAULT) -> list[TrialFile]:
     """Read the trials of a log in either of Inspect's formats, finished or not, local or remote.
 
-    A task that ran at several reasoning efforts gives one file of trials for each effort.
+    A task that ran at several reasoning efforts gives one file of trials for each effort. ``correct`` says whether an
+    answer to a task that no study asks is right.
 
     Raises
     ------
@@ -70,11 +72,15 @@ def read_inspect_log(path: str) -> list[TrialFile]:
     """
     refuse_unbounded(path)
     with _opened(path) as (header, samples, written):
-        return _read(path, header, samples, written)
+        return _read(path, header, samples, written, correct)
 
 
 def _read(
-    path: str, header: EvalLog, samples: Iterable[Summary], written: datetime | None
+    path: str,
+    header: EvalLog,
+    samples: Iterable[Summary],
+    written: datetime | None,
+    correct: Correctness,
 ) -> list[TrialFile]:
     study: Study | None = None
     rows: dict[_Way, dict[_SampleKey, tuple[Any, ...] | None]] = {}
@@ -95,7 +101,7 @@ def _read(
     if study is None:
         refuse_without_samples(header, n_samples)
     if study is None or study.name == BENCHMARK:
-        return [_read_benchmark(path, header, written)]
+        return [_read_benchmark(path, header, written, correct)]
     spec, changes = header.eval, sample_changes(path, header, written, study.scorer_name)
     left_out = (
         (f"{len(changes.invalidated)} of {n_samples} samples were invalidated and do not count",)
@@ -208,12 +214,12 @@ def refuse_without_samples(header: EvalLog, n_samples: int) -> None:
     raise NotTrialsError(f"the log has no samples (status: {header.status})")
 
 
-def _read_benchmark(path: str, header: EvalLog, written: datetime | None) -> TrialFile:
+def _read_benchmark(path: str, header: EvalLog, written: datetime | None, correct: Correctness) -> TrialFile:
     """Read the log of a task that no study asks."""
     changes = sample_changes(path, header, written)
     invalid = changes.invalidated
     (study,) = (study for study in studies() if study.name == BENCHMARK)
-    log = benchmark_log(path, header, invalid)
+    log = benchmark_log(path, header, invalid, correct)
     columns, wrong = trial_columns(study, log.rows)
     left_out = (f"{len(invalid)} samples were invalidated and do not count",) if invalid else ()
     return TrialFile(
@@ -226,7 +232,7 @@ def _read_benchmark(path: str, header: EvalLog, written: datetime | None) -> Tri
         lost=max(_planned(header) - len(invalid), log.n_samples) - log.n_read,
         versions=_versions(header),
         setup={**_setup(header, study, None), **changes_of_prompt(header)},
-        provenance=_provenance(header),
+        provenance={**_provenance(header), **log.graded_by},
         status=header.status,
         changed=changes.at,
         written=written.isoformat() if written else "",

@@ -19,6 +19,7 @@ from msgspec.json import Decoder
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.address import ORIGIN
+from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness
 from confidence_tasks.harness.lm_eval.groups import REVISIONS, TRIAL
 from confidence_tasks.harness.refusals import REFUSED, refusals_in
 from confidence_tasks.harness.system_role import SYSTEM_MESSAGE
@@ -127,13 +128,14 @@ def read_results_file(path: str) -> list[TrialFile]:
 
 
 @without_garbage_collection()
-def read_sample_file(path: str) -> TrialFile:
+def read_sample_file(path: str, correct: Correctness = BY_DEFAULT) -> TrialFile:
     """Read the trials of one task of an lm-eval run, ``samples_<task>_<time>.jsonl``, local or remote.
 
     Samples of a task that no study asks are trials of the study ``benchmark``. The model, its settings and the number
     of samples come from the run's results in the same folder. Without these, the model is named after the folder, and
     the settings of generation are those in the samples; other settings are unknown, so that the run's time is one of
-    its settings and no other run is pooled with it.
+    its settings and no other run is pooled with it. ``correct`` is the metric that says what is right
+    if no study asks the task.
 
     NotTrialsError if no line holds a trial, or the answers of the task are neither right nor wrong.
     """
@@ -143,7 +145,7 @@ def read_sample_file(path: str) -> TrialFile:
     task, run = match["task"], _results(path)
     study = _study(task)
     if study is None:
-        return _read_benchmark(path, task, run)
+        return _read_benchmark(path, task, run, correct)
     keys = tuple(study.column_types)
     rows, n_lines, generation = _rows(path, keys)
     refused = refusals_in(generation.pop(REFUSED, None))
@@ -165,14 +167,14 @@ def read_sample_file(path: str) -> TrialFile:
     )
 
 
-def _read_benchmark(path: str, task: str, run: Mapping[str, Any]) -> TrialFile:
+def _read_benchmark(path: str, task: str, run: Mapping[str, Any], correct: Correctness) -> TrialFile:
     """Read the samples of a task that no study asks; a group of tasks is one task of the report."""
     (study,) = (study for study in studies() if study.name == BENCHMARK)
     delimiter = (
         "" if run.get("chat_template") else run.get("configs", {}).get(task, {}).get("target_delimiter", " ")
     )
     with fsspec.open(path, "rb") as file:
-        samples = benchmark_samples(file.readlines(), str(delimiter))
+        samples = benchmark_samples(file.readlines(), str(delimiter), correct)
     group, is_weighted = group_of_task(run, task)
     n_trials = len(samples.rows["epoch"])
     rows = {
@@ -188,7 +190,10 @@ def _read_benchmark(path: str, task: str, run: Mapping[str, Any]) -> TrialFile:
         columns=columns,
         lost=max(_n_samples(run, task), samples.n_documents) - samples.n_read,
         # Tasks of a group may have different versions.
-        provenance={f"{name} of {task}": value for name, value in _provenance(run, task).items()},
+        provenance={
+            **{f"{name} of {task}": value for name, value in _provenance(run, task).items()},
+            **({f"metric of {task}": correct.text} if correct.text else {}),
+        },
         left_out=(*samples.left_out, *left_out),
         **_facts(path, task, run, study, {}),
     )

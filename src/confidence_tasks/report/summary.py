@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from confidence_tasks.harness.correctness import Correctness
 from confidence_tasks.report.checks import notice_records
 from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.collection import Path, collect
@@ -79,6 +80,7 @@ def summary(
     by: Any = None,
     questions: ArrayLike | str | None = None,
     cluster: ArrayLike | str | None = None,
+    scorer: str = "",
     measures: Sequence[str] | None = None,
     level: float = 0.95,
     n_resamples: int = 10_000,
@@ -90,7 +92,9 @@ def summary(
     ----------
     correct : array_like, shape (n,), or str
         1 for a right answer, 0 for a wrong one, NaN or masked for neither; or the probability of being right, in
-        [0, 1]. With ``data``, the name of the column. A table or paths in this place are taken as ``data``.
+        [0, 1]. With ``data``, the name of the column, or for logs what says whether an answer to a task of others is
+        right: a metric such as ``exact_match``, or a bound such as ``f1>=0.5``. A table or paths in this place are
+        taken as ``data``.
     confidence : array_like, shape (n,), or str
         Confidence in [0, 1], NaN or masked where none was stated. With ``data``, the name of the column.
     data : DataFrame, path or sequence of paths, optional
@@ -107,6 +111,8 @@ def summary(
         What several questions share, such as a passage, by any labels; with ``data``, the name of a column. Clusters
         are resampled instead of questions. For logs ``"passage"``, ``"pair"``, ``"family"``, the name of a column or
         ``"none"``; by default the clusters of each source (``docs/inference.md``).
+    scorer : str, optional
+        For Inspect logs of tasks of others, the scorer that says whether an answer is right; by default the first.
     measures : sequence of str, optional
         Names of the measures, by default all: ``accuracy``, ``confidence``, ``overconfidence``, ``ece``, ``brier``,
         ``auroc``, ``meta_information`` and ``mratio``.
@@ -159,7 +165,7 @@ def summary(
     if data is None or isinstance(data, pd.DataFrame):
         trials, names = _trials(data, correct, confidence, by, questions, cluster)
     else:
-        tasks = with_units(_read_tasks(data), _cluster_name(cluster))
+        tasks = with_units(_read_tasks(data, correct, scorer), _cluster_name(cluster))
         noticed = notice_records(results_without_numbers(tasks), stacklevel=2)
         logs = pd.concat([trials_frame(task).assign(task=task.task) for task in tasks], ignore_index=True)
         by = ("task", "model", "condition") if by is None else by
@@ -245,6 +251,8 @@ def metrics(
     paths: Path | Iterable[Path],
     *,
     cluster: str = "",
+    correct: str = "",
+    scorer: str = "",
     measures: Sequence[str] | None = None,
     level: float = 0.95,
     n_resamples: int = 10_000,
@@ -257,6 +265,8 @@ def metrics(
     paths : path or sequence of paths
         Inspect logs, sample files of lm-eval, files of trials, or folders of these.
     cluster : str, optional
+        As in :func:`summary` for logs.
+    correct, scorer : str, optional
         As in :func:`summary` for logs.
     measures : sequence of str, optional
         Names of measures; by default all measures of each study.
@@ -295,7 +305,7 @@ def metrics(
     1      0-20     brier  0.25625  2
     """
     settings = _settings(level, n_resamples, seed)
-    tasks = with_units(_read_tasks(paths), _cluster_name(cluster))
+    tasks = with_units(_read_tasks(paths, correct, scorer), _cluster_name(cluster))
     known = list(dict.fromkeys(name for task in tasks for name in task.study.measures_by_name))
     names = _measure_names(measures, known)
     results = list(compute_results(tasks, settings))
@@ -324,6 +334,7 @@ def compare(
     cluster: Any = None,
     by: str | Sequence[str] | None = None,
     models: tuple[str | None, str | None] = (None, None),
+    scorer: str = "",
     measures: Sequence[str] | None = None,
     level: float = 0.95,
     n_resamples: int = 10_000,
@@ -349,6 +360,8 @@ def compare(
         always compared by task and condition.
     models : pair of str, optional
         For logs with several models, the names of the model of A and of the model of B.
+    scorer : str, optional
+        As in :func:`summary`, and so is ``correct`` for logs.
     measures : sequence of str, optional
         Names of measures: by default those of :func:`summary` or, for logs, those of ``confidence-tasks compare``.
     level, n_resamples, seed
@@ -389,7 +402,8 @@ def compare(
     if kind != other:
         raise ValueError(f"a is {kind} and b is {other}: give two of the same kind")
     if kind == "logs":
-        return _compare_logs(a, b, names, models, measures, replace(settings, cluster=_cluster_name(cluster)))
+        logs = [_read_tasks(side, correct, scorer) for side in (a, b)]
+        return _compare_logs(logs, names, models, measures, replace(settings, cluster=_cluster_name(cluster)))
     if models != (None, None):
         raise ValueError("models selects models of logs, but a and b are not logs")
     if kind == "a table":
@@ -430,8 +444,7 @@ def _correct_and_confidence(side: Any) -> tuple[Any, Any]:
 
 
 def _compare_logs(
-    a: Any,
-    b: Any,
+    logs: Sequence[list[TaskTrials]],
     by: tuple[str, ...],
     models: tuple[str | None, str | None],
     measures: Sequence[str] | None,
@@ -439,7 +452,7 @@ def _compare_logs(
 ) -> Differences:
     if len(by) > 1:
         raise ValueError(f"logs are compared by one column besides task and condition, got {', '.join(by)}")
-    ours, theirs = (with_units(_read_tasks(side), settings.cluster) for side in (a, b))
+    ours, theirs = (with_units(tasks, settings.cluster) for tasks in logs)
     pairs, unpaired = model_pairs(ours, theirs, models, ("models[0]", "models[1]"))
     skipped = [f"skipped {task}: {reason}" for task, reason in unpaired.items()]
     rows = [
@@ -587,11 +600,13 @@ def _is_path(value: Any) -> bool:
     return isinstance(value, list | tuple) and len(value) > 0 and all(map(_is_path, value))
 
 
-def _read_tasks(paths: Path | Iterable[Path]) -> list[TaskTrials]:
+def _read_tasks(paths: Path | Iterable[Path], correct: Any = None, scorer: str = "") -> list[TaskTrials]:
     """Read logs, with a warning for each skipped file; ValueError if there are no trials."""
+    if not isinstance(correct, str | None):
+        raise ValueError("for logs, correct is a metric such as 'exact_match', or a bound such as 'f1>=0.5'")
     if isinstance(paths, pd.DataFrame | Mapping):
         raise ValueError("give the paths of logs; for a table, `summary` computes the measures")
-    collection = collect(paths)
+    collection = collect(paths, correct=Correctness.parse(correct or "", scorer))
     skipped = [f"{file.path}: {file.reason}" for file in collection.skipped]
     if not collection.files:
         raise ValueError(f"no trials were found: {'; '.join(skipped)}")

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from confidence_tasks.harness.correctness import Correctness
 from confidence_tasks.report.benchmark_samples import benchmark_samples, group_of_task
 from confidence_tasks.report.trial_files import NotTrialsError
 
@@ -163,6 +164,8 @@ def test_votes_over_several_replies_have_no_confidence_of_their_own():
         ([sample(metrics={"acc": 0.4})], "", "no metric is 0 or 1 in every line"),
         ([sample(metrics={})], "", "there is none"),
         ([sample()], "f1", "no metric 'f1'; it has acc"),
+        ([sample()], "ac", "no metric 'ac'; did you mean 'acc'"),
+        ([sample(metrics={"acc": 0.4})], "", "--correct 'acc>=0.5' counts higher values as right"),
         ([sample(metrics={"acc": 0.4, "em": 1.0})], "acc", "'acc' is not 0 or 1"),
         ([generated(0, "4", "4", {"em": 1.0, "f1": 1.0})], "", "--correct em or f1"),
         ([{"question_id": "q"}], "", "no line is a sample"),
@@ -170,14 +173,27 @@ def test_votes_over_several_replies_have_no_confidence_of_their_own():
 )
 def test_what_is_neither_right_nor_wrong_is_refused_with_the_reason(samples, correct, message):
     with pytest.raises(NotTrialsError, match=message):
-        benchmark_samples(lines(*samples), correct=correct)
+        benchmark_samples(lines(*samples), correct=Correctness.parse(correct))
 
 
 def test_the_metric_that_the_user_names_is_that_of_the_trials():
-    read = benchmark_samples(lines(generated(0, "4", "4", {"em": 0.0, "f1": 1.0})), correct="f1")
+    read = benchmark_samples(
+        lines(generated(0, "4", "4", {"em": 0.0, "f1": 1.0})), correct=Correctness.parse("f1")
+    )
     assert read.rows["correct"] == [1.0]
-    read = benchmark_samples(lines(sample(metrics={"acc": 1.0, "acc_norm": 0.0})), correct="acc_norm")
+    read = benchmark_samples(
+        lines(sample(metrics={"acc": 1.0, "acc_norm": 0.0})), correct=Correctness.parse("acc_norm")
+    )
     assert set(read.rows["condition"]) == {"option_probability_norm"}
+
+
+def test_a_bound_makes_a_fraction_right_or_wrong():
+    answers = [generated(i, "4", "4", {"em": 1.0, "f1": f1}) for i, f1 in enumerate((0.4, 0.5, 0.9))]
+    read = benchmark_samples(lines(*answers), correct=Correctness.parse("f1>=0.5"))
+    assert read.rows["correct"] == [0.0, 1.0, 1.0]
+    fractions = [sample(i, metrics={"acc": acc}) for i, acc in enumerate((0.2, 0.7))]
+    read = benchmark_samples(lines(*fractions), correct=Correctness.parse("acc>=0.5"))
+    assert of(read.rows, "option_probability", "correct") == [0.0, 1.0]
 
 
 def run(value):

@@ -99,6 +99,23 @@ cluster_option = click.option(
     " subject, or none.  [default: the clusters of each source]",
 )
 
+correctness_options = _combine(
+    click.option(
+        "--scorer",
+        default="",
+        metavar="NAME",
+        help="Scorer that says whether an answer is right, for Inspect logs of other tasks.  [default: the first]",
+    ),
+    click.option(
+        "--correct",
+        default="",
+        metavar="METRIC",
+        help="Metric that says whether an answer to a task of others is right, such as exact_match, or a bound such as"
+        " 'f1>=0.5'. For Inspect, the bound is 'score>=0.5' or names a value of a score.",
+    ),
+)
+"""Options for logs of tasks that no study asks."""
+
 workers_options = _combine(
     click.option(
         "--scheduler",
@@ -226,13 +243,23 @@ def progress(description: str) -> Iterator[Advance]:
 
 
 def read_trials(
-    paths: Sequence[str], workers: Workers | None = None, cache: Cache | None = None
+    paths: Sequence[str],
+    workers: Workers | None = None,
+    cache: Cache | None = None,
+    *,
+    correct: str = "",
+    scorer: str = "",
 ) -> Collection:
     """Read trials with a progress bar, and print the files that were skipped."""
+    from confidence_tasks.harness.correctness import Correctness
     from confidence_tasks.report.collection import collect
 
+    try:
+        chosen = Correctness.parse(correct, scorer)
+    except ValueError as error:
+        raise click.BadParameter(f"--correct {error}") from error
     with progress("reading logs") as advance:
-        collection = collect(paths, advance, workers, cache)
+        collection = collect(paths, advance, workers, cache, chosen)
     for skipped in collection.skipped:
         print_message(f" {skipped.path}: {skipped.reason}", "skipped")
     return collection

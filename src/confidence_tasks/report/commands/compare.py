@@ -17,6 +17,7 @@ from confidence_tasks.report.commands import (
     as_click_error,
     cache_option,
     cluster_option,
+    correctness_options,
     json_option,
     list_option,
     name_value_pairs,
@@ -86,6 +87,7 @@ MAX_SHOWN = 10
     " beyond the margin, and the corrected p-value is below 1 - level. Choose the measure with --measure.",
 )
 @cluster_option
+@correctness_options
 @settings_options
 @cache_option
 @json_option
@@ -97,6 +99,8 @@ def compare(
     measures: tuple[str, ...],
     by: str,
     margin: float | None,
+    correct: str,
+    scorer: str,
     no_cache: bool,
     as_json: bool,
     **uncertainty: Any,
@@ -122,7 +126,10 @@ def compare(
 
     settings, cache = Settings(**uncertainty), open_cache(no_cache)
     with open_workers(None, None) as workers:
-        by_path = {path: read_trials([path], workers, cache) for path in dict.fromkeys((first, second))}
+        by_path = {
+            path: read_trials([path], workers, cache, correct=correct, scorer=scorer)
+            for path in dict.fromkeys((first, second))
+        }
         collections = [by_path[path] for path in (first, second)]
         with as_click_error():
             first_tasks, second_tasks = (

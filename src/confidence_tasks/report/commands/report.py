@@ -21,6 +21,7 @@ from confidence_tasks.report.commands import (
     as_click_error,
     cache_option,
     cluster_option,
+    correctness_options,
     json_option,
     open_cache,
     open_workers,
@@ -120,6 +121,7 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 @cluster_option
+@correctness_options
 @settings_options
 @workers_options
 @cache_option
@@ -135,6 +137,8 @@ def report(
     groups: ModelGroups,
     requirements: list[Requirement],
     opens: bool,
+    correct: str,
+    scorer: str,
     jobs: int | None,
     scheduler: str | None,
     no_cache: bool,
@@ -161,7 +165,7 @@ def report(
 
     cache = open_cache(no_cache)
     with open_workers(jobs, scheduler) as workers:
-        collection = read_trials(paths, workers, cache)
+        collection = read_trials(paths, workers, cache, correct=correct, scorer=scorer)
         _check_groups(groups, collection)
         with as_click_error(), progress("computing models") as advance:
             result = report_of(

@@ -20,8 +20,9 @@ STUDY = Study(
             "when", str, "after", "Whether the question follows the answer.", choices=("after", "within")
         ),
         Parameter("scorer", str, "", "The scorer that says whether an answer is right."),
+        Parameter("correct", str, "", "The bound or value of a score that says whether an answer is right."),
     ),
-    subset_parameters=frozenset({"task", "ask", "when", "scorer"}),
+    subset_parameters=frozenset({"task", "ask", "when", "scorer", "correct"}),
     protocol_values=frozenset({("when", "within")}),
     read=trials.read_reply,
     scorer=Reference("confidence_tasks.studies.benchmark.scorer", "stated_confidence"),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from confidence_tasks.report.benchmark_samples import UNMEASURED
 from confidence_tasks.report.checks import GENERAL
 from confidence_tasks.report.notices import cells_of, check
 from confidence_tasks.report.results import TaskResults
@@ -48,4 +49,32 @@ def options_of_equal_text(results: TaskResults) -> Iterator[str]:
             yield f"{model}, {signal}: {n_equal} of {len(columns['equal_options'])} questions"
 
 
-REPORT = StudyReport(checks=(*GENERAL, small_option_mass, options_of_equal_text))
+@check(
+    "note",
+    "One of several scorers says what is right",
+    "The task has several scorers. The first one counts, or the one that --scorer names.",
+)
+def one_of_several_scorers(results: TaskResults) -> Iterator[str]:
+    """Name the scorer whose value counts, where there are several."""
+    for model in results.models:
+        scorers = dict.fromkeys(file.provenance.get("scorer", "") for file in model.files)
+        yield from (f"{model.label}: {scorer}" for scorer in scorers if scorer)
+
+
+@check(
+    "note",
+    "Replies that state no confidence",
+    "The log has the accuracy of these answers alone. To ask how sure the model is of them: inspect score LOG --scorer"
+    " confidence_tasks/stated_confidence --action append. For a new run: inspect eval confidence_tasks/with_confidence"
+    ' -T task=..., or lm_eval --tasks with_confidence --metadata \'{"task": "..."}\'.',
+)
+def without_confidence(results: TaskResults) -> Iterator[str]:
+    """Name the models whose replies state no confidence."""
+    for model in results.models:
+        if any(condition.startswith(UNMEASURED) for condition in set(model.columns["condition"])):
+            yield model.label
+
+
+REPORT = StudyReport(
+    checks=(*GENERAL, small_option_mass, options_of_equal_text, one_of_several_scorers, without_confidence)
+)

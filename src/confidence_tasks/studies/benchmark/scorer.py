@@ -24,6 +24,7 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
+from confidence_tasks.harness.correctness import Correctness, is_partial
 from confidence_tasks.harness.inspect.foreign_scores import CORRECT, STATED, correctness, trials_of_score
 from confidence_tasks.harness.inspect.model_calls import call_cache, reply_text, reply_tokens
 from confidence_tasks.reading.explanation import escape_markdown
@@ -51,6 +52,8 @@ def confidence_metrics() -> Metric:
             if isinstance(score.score.value, Mapping)
             for trial in trials_of_score(score.score.value, str(score.sample_id))
         ]
+        if any(is_partial(trial["correct"]) for trial in trials):  # the others would be a selection
+            trials = [{**trial, "correct": math.nan} for trial in trials]
         signals = list(dict.fromkeys(trial["condition"] for trial in trials))
         return summarise(trials, select_measures(STUDY.measures, STUDY.headline_measures), signals)
 
@@ -58,7 +61,9 @@ def confidence_metrics() -> Metric:
 
 
 @scorer(metrics=[confidence_metrics()])
-def stated_confidence(ask: str | list[str] = "0-100", scorer: str = "", cache: bool | None = None) -> Scorer:
+def stated_confidence(
+    ask: str | list[str] = "0-100", scorer: str = "", correct: str = "", cache: bool | None = None
+) -> Scorer:
     """Ask how sure the model is of the answer that it gave, and return a confidence for each question.
 
     Parameters
@@ -68,19 +73,22 @@ def stated_confidence(ask: str | list[str] = "0-100", scorer: str = "", cache: b
         reply itself states.
     scorer : str
         Name of the task's scorer that says whether an answer is right; by default the first.
+    correct : str
+        For partial credit a bound such as ``score>=0.5``; for a score of several values the name of one.
     cache : bool or None
         Whether replies may come from Inspect's cache; by default those of models on other machines than the user's.
 
     Raises
     ------
     ValueError
-        If ``ask`` names an unknown question.
+        If ``ask`` names an unknown question, or ``correct`` is no bound.
     """
     asks = parse_asks(ask)
+    chosen = Correctness.parse(correct, scorer)
 
     async def score(state: TaskState, target: Target) -> Score:
-        correct, reason = correctness(state.scores or {}, scorer)
-        value: dict[str, float] = {CORRECT: correct}
+        is_right, reason = correctness(state.scores or {}, chosen)
+        value: dict[str, float] = {CORRECT: is_right}
         notes = {"correct": reason} if reason else {}
         if not asks:
             value[STATED] = stated_confidence_of(reply_text(state.output) if state.output.choices else "")

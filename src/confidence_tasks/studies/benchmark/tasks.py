@@ -21,6 +21,7 @@ def with_confidence(
     ask: str | list[str] = "0-100",
     when: str = "after",
     scorer: str = "",
+    correct: str = "",
     cache: bool | None = None,
     **task_args: Any,
 ) -> Task:
@@ -36,6 +37,8 @@ def with_confidence(
         after: the question follows the answer, which stays as it is. within: the instruction is part of the prompt.
     scorer
         The task's scorer that says whether an answer is right; by default the first.
+    correct
+        For partial credit a bound such as score>=0.5; for a score of several values the name of one.
     cache
         Whether replies may come from Inspect's cache; by default those of models on other machines than the user's.
     task_args
@@ -45,7 +48,9 @@ def with_confidence(
         if not task:
             raise ValueError("with_confidence needs a task: -T task=PACKAGE/NAME or -T task=FILE.py@NAME")
         inner = created_task(task, task_args, refuse_unknown)
-        return wrapping.with_confidence(inner, ask=ask, when=when, scorer=scorer, cache=cache)
+        return wrapping.with_confidence(
+            inner, ask=ask, when=when, scorer=scorer, correct=correct, cache=cache
+        )
 
 
 def refuse_unknown(task: Callable[..., Any], arguments: Mapping[str, Any]) -> None:

@@ -29,6 +29,7 @@ def with_confidence(
     ask: str | list[str] = "0-100",
     when: str = "after",
     scorer: str = "",
+    correct: str = "",
     cache: bool | None = None,
 ) -> Task:
     """Add a scorer to an Inspect task that asks how sure the model is of each answer.
@@ -48,6 +49,9 @@ def with_confidence(
         may change the answer.
     scorer : str, optional
         Name of the task's scorer that says whether an answer is right; by default the first.
+    correct : str, optional
+        For partial credit a bound such as ``score>=0.5``, from which on an answer is right; for a score of several
+        values the name of one.
     cache : bool or None, optional
         Whether replies may come from Inspect's cache; by default those of models on other machines than the user's.
 
@@ -75,11 +79,17 @@ def with_confidence(
     _check_task(task, own)
     asked = NONE if when == "within" else ask
     changes: dict[str, Any] = {
-        "scorer": [*own, stated_confidence(ask=asked, scorer=scorer, cache=cache)],
+        "scorer": [*own, stated_confidence(ask=asked, scorer=scorer, correct=correct, cache=cache)],
         "name": f"{task.name}_confidence",
         "metadata": {
             **(task.metadata or {}),
-            "confidence_tasks": {"task": task.name, "ask": ask, "when": when},
+            "confidence_tasks": {
+                "task": task.name,
+                "ask": ask,
+                "when": when,
+                "scorer": scorer,
+                "correct": correct,
+            },
             "versions": versions(),
         },
     }

@@ -1,0 +1,136 @@
+"""Inspect logs of tasks of others in the commands: which scorer and which value say what is right."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from inspect_ai import Task, eval
+from inspect_ai.dataset import Sample
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.scorer import Score, Target, mean, scorer
+from inspect_ai.solver import TaskState
+
+import confidence_tasks as ct
+from confidence_tasks.cli import main
+from confidence_tasks.report.collection import collect
+
+
+@scorer(metrics=[mean()])
+def share():
+    """Give a share of the credit: 0.25, 0.5, 0.75, 1 in turn."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        return Score(value=(int(state.sample_id) % 4 + 1) / 4)
+
+    return score
+
+
+@scorer(metrics={"fast": [mean()], "right": [mean()]})
+def both():
+    async def score(state: TaskState, target: Target) -> Score:
+        return Score(value={"fast": 1.0, "right": float(int(state.sample_id) % 2)})
+
+    return score
+
+
+def reply(messages, tools, choice, config):
+    text = "80" if "How confident" in messages[-1].text else f"It is so.\nConfidence: {60 + len(messages)}"
+    output = ModelOutput.from_content("mockllm/model", text)
+    output.usage = ModelUsage()
+    return output
+
+
+def run(task: Task, folder: Path) -> str:
+    model = get_model("mockllm/model", custom_outputs=reply, memoize=False)
+    (log,) = eval(task, model=model, log_dir=str(folder), display="none")
+    assert log.status == "success", log.error
+    return log.location
+
+
+def task(*scorers):
+    samples = [Sample(f"Question {i}", target="yes", id=str(i)) for i in range(8)]
+    return Task(samples, scorer=list(scorers), name="shares")
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> str:
+    return run(task(share(), both()), tmp_path / "logs")
+
+
+def accuracy(path: str, *options: str) -> tuple[float | None, list[str]]:
+    """Return the accuracy that the report has, and the reasons of skipped files."""
+    command = ["report", path, "--json", "--no-cache", "--resamples", "50", "-o", f"{path}.html", *options]
+    found = json.loads(CliRunner().invoke(main, command).stdout)
+    values = [row["value"] for row in found["estimates"] if row["measure"] == "accuracy"]
+    return (values[0] if values else None), [file["reason"] for file in found["skipped"]]
+
+
+def test_report_takes_the_scorer_and_the_bound_that_are_named(log: str) -> None:
+    assert accuracy(log, "--correct", "score>=0.5") == (0.75, [])
+    assert accuracy(log, "--scorer", "both", "--correct", "right") == (0.5, [])
+    assert accuracy(log, "--scorer", "both", "--correct", "fast") == (1.0, [])
+
+
+def test_report_says_what_there_is_to_choose_from(log: str) -> None:
+    for options, message in (
+        ((), "--correct 'score>=0.5' counts higher scores as right"),
+        (("--scorer", "bot"), "did you mean 'both'?: --scorer share or both"),
+        (("--scorer", "both"), "--correct fast or right"),
+    ):
+        value, (reason,) = accuracy(log, *options)
+        assert value is None
+        assert message in reason
+
+
+def test_a_text_that_is_no_bound_is_refused_before_any_file_is_read(log: str) -> None:
+    for command in (["report", log], ["compare", log, log]):
+        result = CliRunner().invoke(main, [*command, "--correct", "score>0.5"])
+        assert result.exit_code == 2
+        assert "no bound such as 'f1>=0.5'" in result.output
+
+
+def test_compare_and_python_take_the_same_choice(log: str, tmp_path: Path) -> None:
+    other = run(task(both()), tmp_path / "other")
+    options = [
+        "--correct",
+        "right",
+        "--scorer",
+        "both",
+        "--measure",
+        "accuracy",
+        "--resamples",
+        "50",
+        "--json",
+    ]
+    compared = json.loads(CliRunner().invoke(main, ["compare", log, other, *options]).stdout)
+    (row,) = compared["comparisons"]
+    assert (row["first_value"], row["difference"]) == (0.5, 0.0)
+    choice = {"correct": "right", "scorer": "both"}
+    table = ct.metrics(log, measures=["accuracy"], n_resamples=50, **choice)
+    assert table["value"].tolist() == [0.5]
+    assert ct.summary(data=log, measures=["accuracy"], n_resamples=50, **choice).to_frame()[
+        "value"
+    ].tolist() == [0.5]
+    difference = ct.compare(log, other, measures=["accuracy"], n_resamples=50, **choice).to_frame()
+    assert difference["difference"].tolist() == [0.0]
+
+
+def test_the_choice_of_with_confidence_is_that_of_the_report(tmp_path: Path) -> None:
+    asked = ct.with_confidence(task(share(), both()), scorer="share", correct="score>=0.75")
+    path = run(asked, tmp_path / "asked")
+    assert accuracy(path) == (0.5, [])
+    (file,) = collect(path).files
+    assert file.provenance["scorer"] == "share"
+    assert set(file.columns["condition"]) == {"0-100", "stated"}
+    assert set(file.columns["confidence"]) >= {0.8}
+
+
+def test_the_page_names_the_scorer_and_tells_how_to_get_a_confidence(tmp_path: Path) -> None:
+    samples = [Sample("Question", target="yes", id=str(i)) for i in range(4)]
+    path = run(Task(samples, scorer=[both(), share()], name="plain"), tmp_path / "logs")
+    page = tmp_path / "page.html"
+    command = ["report", path, "--correct", "right", "-o", str(page), "--resamples", "50", "--no-cache"]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 0, result.output
+    assert "One of several scorers says what is right" in page.read_text()
