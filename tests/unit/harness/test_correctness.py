@@ -59,7 +59,7 @@ def test_a_task_without_a_scorer_of_its_own_has_no_right_answers():
 
 @pytest.mark.parametrize("text", ["f1>0.5", "f1=1", ">=0.5", "f1>=high", "a<b"])
 def test_what_is_no_bound_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="no bound such as 'f1>=0.5'"):
+    with pytest.raises(ValueError, match="is no bound such as"):
         Correctness.parse(text)
 
 
