@@ -34,7 +34,7 @@ def reply_to(
     study: Study, question: Question, condition: str, subject: Subject, seed: str = "1", prompt: str = ""
 ) -> Reply:
     """Return what a subject says to the only call of a study under a condition."""
-    reply: Reply = study.simulate_reply(  # type: ignore[misc]
+    reply: Reply = study.simulation.reply(  # type: ignore[misc]
         question, StageRequest(subject, prompt, condition, "", {}, seed)
     )
     return reply

@@ -7,7 +7,7 @@ from tests.stages.sureness import subject as sure_subject
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.simulation.reply import Reply
 from confidence_tasks.sources import load_asked
-from confidence_tasks.study import Design, Parameter, Stage, Study, Trial, source_parameters
+from confidence_tasks.study import Design, Parameter, Simulation, Stage, Study, Trial, source_parameters
 from confidence_tasks.study.measures import ACCURACY
 
 
@@ -77,5 +77,5 @@ STUDY = Study(
     measures=(ACCURACY,),
     designs={"agreement": Design("Agreement", "Do samples agree?")},
     headline_measures=("accuracy",),
-    simulate_reply=subject,
+    simulation=Simulation(reply=subject),
 )

@@ -6,7 +6,16 @@ import re
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.simulation.reply import Reply, answer
 from confidence_tasks.sources import load_asked
-from confidence_tasks.study import Design, Parameter, Stage, Study, Trial, source_parameters
+from confidence_tasks.study import (
+    Design,
+    Parameter,
+    Simulation,
+    Stage,
+    Study,
+    Trial,
+    Viewer,
+    source_parameters,
+)
 from confidence_tasks.study.measures import ACCURACY, PARSE_RATE, auroc, calibration_error
 
 
@@ -73,6 +82,6 @@ STUDY = Study(
     designs={"sureness": Design("Sureness", "Does a model know more when it is asked?", baseline="stated")},
     headline_measures=("auroc", "ece", "accuracy"),
     tested_measures=("auroc", "ece"),
-    simulate_reply=subject,
-    viewer_columns=("tokens",),
+    simulation=Simulation(reply=subject),
+    viewer=Viewer(columns=("tokens",)),
 )

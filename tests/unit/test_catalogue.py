@@ -15,7 +15,7 @@ from confidence_tasks.report.figures.general import GENERAL
 from confidence_tasks.report.study_report import StudyReport, study_report
 from confidence_tasks.statistics import auroc2, calibration
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.study import Domain, LazyModule, Measure, Reference, Study
+from confidence_tasks.study import Domain, LazyModule, Measure, Pooling, Reference, Study, Viewer
 from confidence_tasks.study.measures import incomparable_by, influence_of, inverted_test_of, statistic_of
 
 ODD = Measure("odd", statistic_of(auroc2, "corect", "confidence"), "Reads a column that is misspelt.")
@@ -125,16 +125,16 @@ def test_a_study_that_cannot_be_loaded_is_left_out_with_a_warning(
             "measure odd names an unknown column, 'corect'; did you mean 'correct'",
         ),
         (
-            {"viewer_columns": ("confidence_rw",)},
-            "viewer_columns names an unknown column, 'confidence_rw'; did you mean 'confidence_raw'",
+            {"viewer": Viewer(columns=("confidence_rw",))},
+            "viewer.columns names an unknown column, 'confidence_rw'; did you mean 'confidence_raw'",
         ),
         (
-            {"subset_parameters": frozenset({"samplse"})},
-            "subset_parameters names an unknown parameter, 'samplse'",
+            {"pooling": Pooling(subset_parameters=frozenset({"samplse"}))},
+            "pooling.subset_parameters names an unknown parameter, 'samplse'",
         ),
         (
-            {"protocol_values": frozenset({("sead", "1")})},
-            "protocol_values names an unknown parameter, 'sead'; did you mean 'seed'",
+            {"pooling": Pooling(protocol_values=frozenset({("sead", "1")}))},
+            "pooling.protocol_values names an unknown parameter, 'sead'; did you mean 'seed'",
         ),
         ({"stages": ()}, "it needs stages$"),
         ({"trial": dict}, "its trial lacks condition, .*; derive it from Trial"),

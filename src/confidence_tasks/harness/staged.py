@@ -20,7 +20,7 @@ from confidence_tasks.reading.thoughts import UNKNOWN_MARK, cleaned_replies, unk
 from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.simulation.subject import make_subject, pick
 from confidence_tasks.sources import SourceError
-from confidence_tasks.study.definition import Study, TaskMetrics
+from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import columns
 from confidence_tasks.study.parameter import (
     FEWSHOT,
@@ -30,6 +30,7 @@ from confidence_tasks.study.parameter import (
     parse_list,
     unknown_parameter,
 )
+from confidence_tasks.study.records import TaskMetrics
 from confidence_tasks.study.stage import TOKENS, ModelReply, Replies, Stage, Token
 from confidence_tasks.study.trial import EFFORT, Item, Question, question_from_metadata, question_metadata
 
@@ -87,7 +88,7 @@ def first_call(metadata: Mapping[str, Any] | None) -> StageCall:
 
 def roles_needed(study: Study, parameters: Mapping[str, Any], questions: Sequence[Question]) -> list[str]:
     """Return the model roles that must be bound: those of the study's scorer and of its stages."""
-    scorer_roles = study.scorer_roles(parameters, questions) if study.scorer_roles else ()
+    scorer_roles = study.scoring.roles(parameters, questions) if study.scoring.roles else ()
     stage_roles = [stage.role for stage in study.stages_of(parameters) if stage.role]
     return list(dict.fromkeys([*scorer_roles, *stage_roles]))
 
@@ -97,10 +98,11 @@ def chosen_conditions(study: Study, parameters: Mapping[str, Any]) -> list[str]:
 
     Raises ValueError for an unknown condition.
     """
-    if study.select_conditions is not None:
-        chosen = list(study.select_conditions(parameters))
+    rules = study.condition_rules
+    if rules.select is not None:
+        chosen = list(rules.select(parameters))
     else:
-        name = study.condition_parameter
+        name = rules.parameter
         value = parameters.get(name)
         if value is None:
             return list(study.designs[parameters["task"]].conditions or study.conditions)
@@ -110,8 +112,8 @@ def chosen_conditions(study: Study, parameters: Mapping[str, Any]) -> list[str]:
 
 def condition_label(study: Study, condition: str) -> str:
     """Return the label of a condition that a user named; ValueError if the study has no such condition."""
-    if study.read_condition is not None:
-        return study.read_condition(condition)
+    if (label_of := study.condition_rules.label_of) is not None:
+        return label_of(condition)
     return one_of(study.conditions, condition, "condition")
 
 
@@ -159,7 +161,7 @@ def staged_items(study: Study, parameters: Mapping[str, Any], conditions: Sequen
         n_asked = len(questions) - fewshot
         examples: dict[str, list[tuple[str, str]]] = defaultdict(list)
         # If each question has its own condition, all questions share the same examples.
-        shared = study.condition_of is not None
+        shared = study.condition_rules.of_question is not None
         for number, question in enumerate(questions[n_asked:]):
             for condition in _question_conditions(study, question, conditions):
                 item = _make_item(study, first, question, condition)
@@ -173,13 +175,14 @@ def staged_items(study: Study, parameters: Mapping[str, Any], conditions: Sequen
 
 def _question_conditions(study: Study, question: Question, conditions: Sequence[str]) -> Sequence[str]:
     """Return the conditions under which a question is asked."""
-    return conditions if study.condition_of is None else [study.condition_of(question)]
+    of_question = study.condition_rules.of_question
+    return conditions if of_question is None else [of_question(question)]
 
 
 def _example_reply(study: Study, first: Stage, item: Item, number: int) -> str:
     """Return the reply of a worked example: the study's own, or that of an ideal subject."""
-    if study.worked_example is not None:
-        return study.worked_example(item.question, item.condition, number)
+    if study.asking.worked_example is not None:
+        return study.asking.worked_example(item.question, item.condition, number)
     # A simulated subject's wrong text reads "not Moscow", which a small model copies. So text answers are right.
     subject = make_subject("ideal", **({"d_prime": 4.0} if item.question.kind == "text" else {}))
     call = StageCall(study, item.question, item.condition, first.name, {})
@@ -204,7 +207,7 @@ def _make_item(study: Study, first: Stage, question: Question, condition: str) -
     prompts = first.prompts(question, condition, {})
     if len(prompts) != 1:
         raise ValueError(f"the first stage, {first.name!r}, must have 1 prompt and has {len(prompts)}")
-    keys = question.metadata.keys() if study.metadata_keys is None else study.metadata_keys
+    keys = question.metadata.keys() if study.asking.metadata_keys is None else study.asking.metadata_keys
     metadata = {
         STUDY: study.address,
         **{key: question.metadata[key] for key in keys if key in question.metadata},
@@ -292,8 +295,8 @@ def read_trial(
 
     Raises ValueError if a column that the study declares is missing, undeclared or of another type.
     """
-    if study.scorer_options:
-        question = question.with_metadata(**{name: options[name] for name in study.scorer_options})
+    if study.scoring.options:
+        question = question.with_metadata(**{name: options[name] for name in study.scoring.options})
     finished = FinishedReplies(study, default_stages(study), question, condition).of(replies)
     cleaned = cleaned_replies(finished)
     trial: dict[str, Any] = {**study.read(question, condition, cleaned)}
@@ -331,8 +334,8 @@ def record_marks(trial: dict[str, Any], text: str, visible: str) -> None:
 
 def task_metrics(study: Study, parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
     """Return the metrics of a task's log: by default every measure in every condition."""
-    if study.metrics is not None:
-        return study.metrics(parameters, conditions)
+    if study.scoring.metrics is not None:
+        return study.scoring.metrics(parameters, conditions)
     arguments = {"study": study.address, "conditions": list(conditions)}
     return TaskMetrics(None, arguments, study.measures, conditions[0])
 

@@ -84,8 +84,8 @@ def explanation(
 ) -> str:
     """Return the table: the rows of the study, the status of the reading, and the rules that were needed."""
     status = trial["status"]
-    rows = dict((study.explain or _default_rows)(trial, question, tokens))
-    meaning = rows.pop("Reading", "") or {**STATUS_DESCRIPTIONS, **study.status_descriptions}[status]
+    rows = dict((study.viewer.explain or _default_rows)(trial, question, tokens))
+    meaning = rows.pop("Reading", "") or {**STATUS_DESCRIPTIONS, **study.viewer.status_descriptions}[status]
     rows["Reading"] = f"{status.replace('_', ' ')}: {meaning}"
     if trial.get("rules"):
         rows["Rules"] = escape_markdown(trial["rules"].replace("+", ", "))

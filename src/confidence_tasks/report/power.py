@@ -44,7 +44,7 @@ from confidence_tasks.study.parameter import did_you_mean
 @cache
 def power_designs() -> Mapping[str, PowerDesign]:
     """Return the designs for power analysis, by the name of the study."""
-    simulated = [study for study in studies() if study.simulate_reply]
+    simulated = [study for study in studies() if study.simulation.reply]
     return {study.name: design for study in simulated for design in _designs_of(study)}
 
 

@@ -138,7 +138,7 @@ def default_forms(study: Study) -> Mapping[str, ReplyForm]:
     from confidence_tasks.harness.staged import STUDY, default_parameters, is_single
 
     stages = study.stages_of(default_parameters(study))
-    if not is_single(stages) or stages[0].logprobs == "required" or study.repeats_parameter:
+    if not is_single(stages) or stages[0].logprobs == "required" or study.asking.repeats_parameter:
         return {}
     several = len(study.conditions) > 1
 

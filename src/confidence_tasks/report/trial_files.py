@@ -268,7 +268,7 @@ def _set_condition_columns(study: Study, columns: dict[str, NDArray[Any]]) -> It
     for condition in dict.fromkeys(columns["condition"]):
         rows = np.flatnonzero(columns["condition"] == condition).tolist()
         try:
-            for key, value in study.condition_columns(condition).items():
+            for key, value in study.condition_rules.columns(condition).items():
                 columns[key][rows] = value
         except ValueError as error:
             yield from (

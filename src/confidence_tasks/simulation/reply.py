@@ -82,13 +82,13 @@ class StageCall:
     replies: Replies
 
     def reply(self, subject: Subject, prompt: str, *, seed: str) -> Reply:
-        """Return the reply of a simulated subject; ValueError if the study has no ``simulate_reply``."""
-        if self.study.simulate_reply is None:
+        """Return the reply of a simulated subject; ValueError if the study has none."""
+        if self.study.simulation.reply is None:
             raise ValueError(
-                f"{self.study.name} has no simulated subject: declare simulate_reply in its Study"
+                f"{self.study.name} has no simulated subject: declare simulation=Simulation(reply=...) in its Study"
             )
         request = StageRequest(subject, prompt, self.condition, self.stage, self.replies, seed)
-        reply: Reply = self.study.simulate_reply(self.question, request)
+        reply: Reply = self.study.simulation.reply(self.question, request)
         return reply
 
 
@@ -298,8 +298,8 @@ def make_role(name: str, **changes: Any) -> SimulatedRole:
 
 @cache
 def role_responders() -> tuple[RoleResponder, ...]:
-    """Return the patterns and functions of ``Study.simulated_roles`` of all studies."""
-    return tuple(responder for study in studies() for responder in study.simulated_roles)
+    """Return the patterns and functions of ``simulation.roles`` of all studies."""
+    return tuple(responder for study in studies() for responder in study.simulation.roles)
 
 
 def reply_in_role(role: SimulatedRole, prompt: str, *, seed: str) -> str:

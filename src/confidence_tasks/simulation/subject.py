@@ -10,9 +10,9 @@ doi:10.1016/j.concog.2011.09.021) define meta-d'.
 Report. The probability of being right given y has a closed form. A calibrated subject states this probability. Bias and
 gain distort it on the logit scale, and reporting habits (round numbers, ceilings, ignored bounds) distort the number.
 
-Truth. ``Study.true_values(subject, condition, task, parameters)`` enumerates the replies that a subject can give under
-a condition, weights them by their probabilities, and computes the measures of the study. Continuous random variables
-are averaged over evenly spaced points (Roberts' R sequence), so that the values do not depend on a seed.
+Truth. ``study.simulation.true_values(subject, condition, task, parameters)`` enumerates the replies that a subject can
+give under a condition, weights them by their probabilities, and computes the measures of the study. Continuous random
+variables are averaged over evenly spaced points (Roberts' R sequence), so that the values do not depend on a seed.
 """
 
 from __future__ import annotations

@@ -1,15 +1,26 @@
 """Everything that the author of a study imports."""
 
-from confidence_tasks.study.definition import BINARY, Design, Domain, Paper, Study, TaskMetrics
+from confidence_tasks.study.definition import BINARY, Design, Domain, Paper, Study
 from confidence_tasks.study.legacy import LazyModule, Reference
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.parameter import TOP_LOGPROBS, Parameter, source_parameters
+from confidence_tasks.study.records import (
+    Asking,
+    ConditionRules,
+    Pooling,
+    Scoring,
+    Simulation,
+    TaskMetrics,
+    Viewer,
+)
 from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token
 from confidence_tasks.study.trial import Question, Reading, Status, Trial
 
 __all__ = [
     "BINARY",
     "TOP_LOGPROBS",
+    "Asking",
+    "ConditionRules",
     "Design",
     "Domain",
     "LazyModule",
@@ -17,15 +28,19 @@ __all__ = [
     "ModelReply",
     "Paper",
     "Parameter",
+    "Pooling",
     "Question",
     "Reading",
     "Reference",
     "Replies",
+    "Scoring",
+    "Simulation",
     "Stage",
     "Status",
     "Study",
     "TaskMetrics",
     "Token",
     "Trial",
+    "Viewer",
     "source_parameters",
 ]

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 import numpy as np
 
-from confidence_tasks.study.legacy import Reference, with_current_names
+from confidence_tasks.study.legacy import Reference
 from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.moved import moved_attribute, with_current_names
 from confidence_tasks.study.parameter import (
     CACHE,
     EFFORTS,
@@ -22,8 +23,9 @@ from confidence_tasks.study.parameter import (
     Parameter,
     did_you_mean,
 )
-from confidence_tasks.study.stage import Replies, Stage, Token, check_stages
-from confidence_tasks.study.trial import Question, Status, Trial
+from confidence_tasks.study.records import Asking, ConditionRules, Pooling, Scoring, Simulation, Viewer
+from confidence_tasks.study.stage import Replies, Stage, check_stages
+from confidence_tasks.study.trial import Question, Trial
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,7 +85,7 @@ class Design:
     parameters : tuple of Parameter
         Parameters of the task; by default those of the study.
     offline_source : str
-        ``Study.offline_source`` for this task; by default that of the study.
+        ``Asking.offline_source`` for this task; by default that of the study.
     """
 
     title: str
@@ -93,36 +95,6 @@ class Design:
     conditions: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     offline_source: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskMetrics:
-    """The metrics that the log of a task contains.
-
-    Attributes
-    ----------
-    summary : callable, optional
-        ``summary(trials, names=None, **arguments)`` returns metrics keyed ``measure/condition``, of the measures in
-        ``names``, or of all measures. A log stores the address of the function, so that ``rescore`` can call it again.
-        None computes every measure of the study in each of ``arguments["conditions"]``.
-    arguments : mapping
-        Keyword arguments of ``summary``. A log stores them as JSON.
-    measures : tuple of Measure
-        The measures that ``summary`` computes.
-    headline_condition : str
-        Condition of the log's headline metric.
-    overall : tuple of str
-        Conditions that are logged first. Of the other conditions a log has the first headline measure only.
-    default_measures : tuple of str
-        Measures that are logged by default; by default the headline measures of the study.
-    """
-
-    summary: Callable[..., Mapping[str, float]] | None
-    arguments: Mapping[str, Any]
-    measures: tuple[Measure, ...]
-    headline_condition: str
-    overall: tuple[str, ...] = ()
-    default_measures: tuple[str, ...] = ()
 
 
 _MAX_REPR_LENGTH = 80
@@ -221,7 +193,7 @@ class Study(metaclass=_TakesOldArguments):
 
     Both harnesses, the report and all commands work from this object. A study needs at least ``name``, ``title``,
     ``module``, ``designs``, ``questions``, ``conditions``, ``stages``, ``trial``, ``read``, ``measures`` and
-    ``headline_measures``.
+    ``headline_measures``. The other fields are optional; most of them are in records, by what they are about.
 
     The argument ``parameters`` of functions is a mapping with the value of every parameter of the task, and with the
     name of the task as ``task``.
@@ -247,62 +219,24 @@ class Study(metaclass=_TakesOldArguments):
     questions : callable
         ``questions(parameters)`` returns the questions in the order in which they are asked. The mapping also has the
         labels of the ``conditions``, and the number of worked examples as ``fewshot``, which ``n`` includes.
-    source : str
-        Name of the question source, if the tasks have no parameter for it; by default the name of the study.
-    offline_source : str
-        A source of generated questions, such as ``arithmetic``. lm-eval then has further tasks that ask these
-        questions and download nothing.
     conditions : tuple of str
-        Labels of the conditions. Every question is asked under every condition, unless ``condition_of`` is given.
-    condition_parameter : str
-        Name of the parameter by which a user selects conditions. If there are several conditions and ``parameters``
-        has no parameter of this name, the tasks get a parameter ``conditions``.
-    select_conditions : callable, optional
-        ``select_conditions(parameters)`` returns the conditions that are asked. By default the condition parameter
-        lists them.
-    read_condition : callable, optional
-        ``read_condition(text)`` returns the label of the condition that a user names, if there are more conditions than
-        those in ``conditions``. It raises ValueError for a text that names none.
-    condition_of : callable, optional
-        ``condition_of(question)`` returns the only condition under which the question is asked.
-    condition_columns : callable
-        ``condition_columns(label)`` returns the columns of a trial that follow from its condition, such as the penalty.
-        It raises ValueError for a label that is not a condition of the study.
-    short_condition : callable
-        ``short_condition(label)`` returns the label for the log viewer, whose column has room for 14 characters.
+        Labels of the conditions. Every question is asked under every condition, unless ``condition_rules.of_question``
+        is given.
+    condition_rules : ConditionRules
+        How conditions are selected, named and recorded.
     stages : tuple of Stage or callable
         The model calls of a trial, or ``stages(parameters)`` that returns them.
-    repeats_parameter : str
-        Name of the parameter that holds the number of times each question is asked under each condition. Each of these
-        replies is a trial of its own. By default each question is asked once.
-    metadata_keys : tuple of str, optional
-        Keys of a question's metadata that are stored with each sample, where ``read`` and simulated subjects find them;
-        by default all keys.
-    worked_example : callable, optional
-        ``worked_example(question, condition, number)`` returns the reply shown in a few-shot example, numbered from 0.
-        By default an ideal simulated subject replies.
+    asking : Asking
+        How the questions are put: their source, repetitions, metadata and worked examples.
     trial : type
         Typed dictionary of a trial: the columns that ``read`` returns.
+    domains : mapping of str to Domain
+        Allowed values of the study's own columns. The common columns have domains already.
     read : callable
         ``read(question, condition, replies)`` reads the replies into a trial, where ``replies[stage][sample]`` is a
         :class:`~confidence_tasks.study.stage.ModelReply`. It never raises, whatever a model replied.
-    scorer_options : tuple of str
-        Names of parameters that change how replies are read. They are options of the scorer, so that a log can be
-        scored again with other values. ``read`` finds them in the metadata of the question.
-    scorer : Reference or str
-        Name of the scorer in logs, or a function that makes the scorer; by default ``<name>_scorer``, which calls
-        ``read``. A parameter of the task is passed to the option of the same name.
-    scorer_roles : callable, optional
-        ``scorer_roles(parameters, questions)`` returns the model roles that the scorer itself calls, such as a judge.
-    explain : callable, optional
-        ``explain(trial, question, tokens)`` returns the rows of the table that the log viewer shows beside a trial:
-        markdown by the name of the row. ``tokens`` are those of the first reply. Rows for the status and the reading
-        rules are added; a row ``Reading`` replaces the description of the status.
-    status_descriptions : mapping of Status to str
-        Description of a status in the log viewer, where the general one does not fit the study.
-    viewer_columns : tuple of str
-        Columns of a trial that the log viewer lists beside the common ones, which leave about 80 of 1,280 pixels. All
-        columns are in the metadata of a score.
+    scoring : Scoring
+        The scorer that a harness calls, if it does more than ``read``, and the metrics of a log.
     measures : tuple of Measure
         All measures of the study, the headline first.
     headline_measures : tuple of str
@@ -312,30 +246,16 @@ class Study(metaclass=_TakesOldArguments):
         same under every condition.
     pooled_measures : tuple of Measure
         Further measures, computed over the trials of all conditions together.
-    metrics : callable, optional
-        ``metrics(parameters, conditions)`` returns the :class:`TaskMetrics` of a log; by default every measure in every
-        condition.
-    domains : mapping of str to Domain
-        Allowed values of the study's own columns. The common columns have domains already.
-    subset_parameters : frozenset of str
-        Names of parameters that select questions or conditions and change nothing else, beside ``n``, ``mirror`` and
-        the condition parameter. Reports pool runs that differ in these only.
-    protocol_values : frozenset of (str, str)
-        Values of subset parameters that do change what a trial means: pairs of a parameter and its value.
+    viewer : Viewer
+        What Inspect's log viewer shows of a trial.
+    pooling : Pooling
+        Which runs a report puts together.
+    simulation : Simulation
+        How a simulated subject, parser or judge replies, and the true values of the measures.
     report : str
         Name of the study's :class:`~confidence_tasks.report.study_report.StudyReport`, with its figures, tables,
         checks, forms of files and designs for power analysis, such as ``my_study.report:REPORT``. It is imported when
         a report is made. Without one, the report is the general one.
-    simulate_reply : callable, optional
-        ``simulate_reply(question, request)`` returns the reply of a simulated subject to one call, described by a
-        :class:`~confidence_tasks.simulation.reply.StageRequest`.
-    true_values : callable, optional
-        ``true_values(subject, condition, task, parameters)`` returns the expected value of each measure for a simulated
-        subject (:class:`~confidence_tasks.simulation.subject.Subject`), by name. It raises ValueError for an unknown
-        condition.
-    simulated_roles : tuple of RoleResponder
-        Pairs: a pattern that recognises a prompt to a parser or a judge, and the function that replies to the
-        prompt as a simulated one (:class:`~confidence_tasks.simulation.reply.RoleResponder`).
     """
 
     name: str
@@ -346,39 +266,28 @@ class Study(metaclass=_TakesOldArguments):
     designs: Mapping[str, Design]
     parameters: tuple[Parameter, ...] = ()
     questions: Callable[[Mapping[str, Any]], Sequence[Question]]
-    source: str = ""
-    offline_source: str = ""
     conditions: tuple[str, ...] = ()
-    condition_parameter: str = "conditions"
-    select_conditions: Callable[[Mapping[str, Any]], Sequence[str]] | None = None
-    read_condition: Callable[[str], str] | None = None
-    condition_of: Callable[[Question], str] | None = None
-    condition_columns: Callable[[str], Mapping[str, float]] = lambda label: {}
-    short_condition: Callable[[str], str] = str
+    condition_rules: ConditionRules = field(default_factory=ConditionRules)
     stages: tuple[Stage, ...] | Callable[[Mapping[str, Any]], Sequence[Stage]]
-    repeats_parameter: str = ""
-    metadata_keys: tuple[str, ...] | None = None
-    worked_example: Callable[[Question, str, int], str] | None = None
+    asking: Asking = field(default_factory=Asking)
     trial: type[Trial]
+    domains: Mapping[str, Domain] = field(default_factory=dict)
     read: Callable[[Question, str, Replies], Trial]
-    scorer_options: tuple[str, ...] = ()
-    scorer: Reference | str = ""
-    scorer_roles: Callable[[Mapping[str, Any], Sequence[Question]], Sequence[str]] | None = None
-    explain: Callable[[Any, Question, Sequence[Token]], Mapping[str, str]] | None = None
-    status_descriptions: Mapping[Status, str] = field(default_factory=dict)
-    viewer_columns: tuple[str, ...] = ()
+    scoring: Scoring = field(default_factory=Scoring)
     measures: tuple[Measure, ...]
     headline_measures: tuple[str, ...]
     tested_measures: tuple[str, ...] = ()
     pooled_measures: tuple[Measure, ...] = ()
-    metrics: Callable[[Mapping[str, Any], Sequence[str]], TaskMetrics] | None = None
-    domains: Mapping[str, Domain] = field(default_factory=dict)
-    subset_parameters: frozenset[str] = frozenset({"source", "sources"})
-    protocol_values: frozenset[tuple[str, str]] = frozenset()
+    viewer: Viewer = field(default_factory=Viewer)
+    pooling: Pooling = field(default_factory=Pooling)
+    simulation: Simulation = field(default_factory=Simulation)
     report: str | Mapping[str, Any] = ""
-    simulate_reply: Callable[..., Any] | None = None
-    true_values: Callable[..., Mapping[str, float]] | None = None
-    simulated_roles: tuple[Any, ...] = ()
+
+    if not TYPE_CHECKING:  # a type checker refuses names that do not exist
+
+        def __getattr__(self, name: str) -> Any:
+            """Return a field by its name in version 0.1, with a warning."""
+            return moved_attribute(self, name)
 
     def __post_init__(self) -> None:
         """Check the names and the stages, so that a mistake shows when the study is loaded, not after paid calls."""
@@ -402,14 +311,19 @@ class Study(metaclass=_TakesOldArguments):
             if name
         ]
         parameters = {each.name for task in self.designs or [""] for each in self.task_parameters(task)}
-        subset = self.subset_parameters - {"source", "sources"}  # the default, whichever a study has
+        subset = self.pooling.subset_parameters - {"source", "sources"}  # the default, whichever a study has
         for attribute, names, known, kind in (
             ("headline_measures", self.headline_measures, measures, "measure"),
             ("tested_measures", self.tested_measures, measures, "measure"),
             ("domains", [*self.domains, *in_domains], self.column_types, "column"),
-            ("viewer_columns", self.viewer_columns, self.column_types, "column"),
-            ("subset_parameters", subset, parameters, "parameter"),
-            ("protocol_values", [name for name, _ in self.protocol_values], parameters, "parameter"),
+            ("viewer.columns", self.viewer.columns, self.column_types, "column"),
+            ("pooling.subset_parameters", subset, parameters, "parameter"),
+            (
+                "pooling.protocol_values",
+                [name for name, _ in self.pooling.protocol_values],
+                parameters,
+                "parameter",
+            ),
             *(
                 (f"measure {measure.name}", columns, self.column_types, "column")
                 for measure in self.measures + self.pooled_measures
@@ -426,8 +340,10 @@ class Study(metaclass=_TakesOldArguments):
         """Check the parameters and conditions of every task, and the stages unless parameters change them."""
         if not self.designs and not self.stages:  # a study that only reads logs of others
             return
-        needed = ("module", "designs", "stages", "condition_of" if self.condition_of else "conditions")
-        if missing := [name for name in needed if not getattr(self, name)]:
+        needed: dict[str, Any] = {"module": self.module, "designs": self.designs, "stages": self.stages}
+        if self.condition_rules.of_question is None:
+            needed["conditions"] = self.conditions
+        if missing := [name for name, value in needed.items() if not value]:
             raise ValueError(f"it needs {', '.join(missing)}")
         for task, design in self.designs.items():
             if repeated := _repeated([parameter.name for parameter in self.task_parameters(task)]):
@@ -451,7 +367,11 @@ class Study(metaclass=_TakesOldArguments):
         names = {parameter.name for parameter in declared}
         conditions = design.conditions or self.conditions
         added = [SEED] if SEED.name not in names else []
-        if self.select_conditions is None and len(conditions) > 1 and self.condition_parameter not in names:
+        if (
+            self.condition_rules.select is None
+            and len(conditions) > 1
+            and self.condition_rules.parameter not in names
+        ):
             text = "Which of the conditions are asked."
             added.insert(0, Parameter("conditions", str | list[str], ", ".join(conditions), text))
         return (*declared, *added, FEWSHOT, EFFORTS, METRICS, CACHE)
@@ -475,7 +395,8 @@ class Study(metaclass=_TakesOldArguments):
     @property
     def scorer_name(self) -> str:
         """Name of the scorer in logs."""
-        name = self.scorer.name if isinstance(self.scorer, Reference) else self.scorer
+        scorer = self.scoring.scorer
+        name = scorer.name if isinstance(scorer, Reference) else scorer
         return name or f"{self.name}_scorer"
 
     @cached_property
@@ -499,11 +420,12 @@ class Study(metaclass=_TakesOldArguments):
         >>> STUDY.protocol_parameters({"split": "cross"})
         {'split': 'cross'}
         """
-        subset = {"n", MIRROR.name, self.condition_parameter, *self.subset_parameters}
+        subset = {"n", MIRROR.name, self.condition_rules.parameter, *self.pooling.subset_parameters}
         return {
             key: value
             for key, value in parameters.items()
-            if key not in (METRICS.name, EFFORTS.name, *subset) or (key, str(value)) in self.protocol_values
+            if key not in (METRICS.name, EFFORTS.name, *subset)
+            or (key, str(value)) in self.pooling.protocol_values
         }
 
     def design_of(self, task: str) -> str:

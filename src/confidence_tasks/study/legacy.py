@@ -1,8 +1,7 @@
-"""Studies written for version 0.1, for one release: references to objects of a report, and fields that have moved."""
+"""Studies written for version 0.1, for one release: references to objects of a report."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -47,40 +46,6 @@ class LazyModule:
         if name.startswith("__"):
             raise AttributeError(name)
         return Reference(self._module, name)
-
-
-REPORT_FIELDS = frozenset(
-    {
-        "analysis",
-        "checks",
-        "corroborating_measures",
-        "cross_condition_distributions",
-        "figures",
-        "grouping",
-        "overviews",
-        "power",
-        "replication",
-        "reply_forms",
-        "tables",
-    }
-)
-"""Arguments of ``Study`` in version 0.1 that are arguments of ``StudyReport`` now."""
-
-
-def with_current_names(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of ``Study`` with those of version 0.1 where they are now, and warn of each."""
-    of_report = {name: value for name, value in arguments.items() if name in REPORT_FIELDS}
-    others = {name: value for name, value in arguments.items() if name not in REPORT_FIELDS}
-    if not of_report:
-        return others
-    named = ", ".join(f"{name}=..." for name in of_report)
-    warnings.warn(
-        f"Study({named}) is not supported from the next release: write REPORT = StudyReport({named}), of"
-        ' confidence_tasks.report.study_report, into report.py, and Study(report=f"{__name__}.report:REPORT")',
-        DeprecationWarning,
-        stacklevel=3,
-    )
-    return {**others, "report": of_report}
 
 
 def loaded(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.inspect.metrics import metrics_of, study_metrics
 from confidence_tasks.harness.inspect.viewer import SHOWN, scored_trial, trial_score, viewer
 from confidence_tasks.studies.scales import STUDY
-from confidence_tasks.study.definition import TaskMetrics
 from confidence_tasks.study.measures import ACCURACY, CONFIDENCE, PARSE_RATE, select_measures
+from confidence_tasks.study.records import TaskMetrics
 
 TASKS = {
     "scale_granularity": ({"sources": "arithmetic"}, 25),
@@ -111,7 +111,7 @@ def test_a_score_has_a_key_for_each_column_that_is_shown_and_gives_the_trial_bac
     score = trial_score(study, trial, {}, answer="a", explanation="")
     shown = [column.id for column in viewer(study).task_samples_view.columns if column.visible]
     assert shown[3:] == [f"score__{study.scorer_name}__{key}" for key in score.value]
-    assert set(score.value) == {*SHOWN, *study.viewer_columns}
+    assert set(score.value) == {*SHOWN, *study.viewer.columns}
     assert scored_trial(score.value, score.metadata) == trial
     assert scored_trial(trial, None) == trial
 

@@ -15,7 +15,7 @@ STUDIES = {study.name: study for study in studies()}
 
 
 def true_values(study: str, subject: Subject, condition: str, task: str = "") -> Mapping[str, float]:
-    found = STUDIES[study].true_values
+    found = STUDIES[study].simulation.true_values
     assert found is not None
     return found(subject, condition, task or study)
 
@@ -59,7 +59,7 @@ def test_measures_of_log_probabilities_follow_from_two_normal_distributions(rati
 def test_a_subject_that_knows_the_life_table_is_calibrated_and_has_the_best_score() -> None:
     for parameters, best in (({}, 0.5699), ({"window": "inclusive", "table": "None"}, 0.5977)):
         found = [
-            STUDIES["lifeeval"].true_values(Subject(), f"radius={radius}", "lifeeval", parameters)
+            STUDIES["lifeeval"].simulation.true_values(Subject(), f"radius={radius}", "lifeeval", parameters)
             for radius in (1, 5, 10, 20)
         ]
         assert np.mean([its["score"] for its in found]) == pytest.approx(best, abs=5e-5)

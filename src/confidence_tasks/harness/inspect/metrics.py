@@ -10,9 +10,10 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric
 
 from confidence_tasks.harness.compat import is_live_metric
 from confidence_tasks.harness.inspect.viewer import scored_trial
-from confidence_tasks.study.definition import Study, TaskMetrics
+from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure, select_measures, summarise
 from confidence_tasks.study.parameter import METRICS
+from confidence_tasks.study.records import TaskMetrics
 from confidence_tasks.study.trial import EFFORT
 
 

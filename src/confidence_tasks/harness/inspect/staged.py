@@ -146,7 +146,7 @@ def _build_task(study: Study, parameters: Mapping[str, Any], which: str) -> Task
         scorer=make_scorer(study)(**{name: parameters[name] for name in options if name in parameters}),
         metrics=metrics_of(study, logged, which, efforts),
         config=GenerateConfig(**_task_settings(stages)),
-        epochs=Epochs(parameters[study.repeats_parameter], []) if study.repeats_parameter else None,
+        epochs=Epochs(parameters[repeats], []) if (repeats := study.asking.repeats_parameter) else None,
         version=study.version,
         metadata=provenance({name: value for name, value in parameters.items() if name != "task"}, data),
         headline_metric=HeadlineMetric(
@@ -331,7 +331,7 @@ class _Asker:
         if stage.logprobs == "required":
             needed["logprobs"] = f"The study needs token probabilities: {OTHER_PROVIDERS}"
         if callable(stage.temperature) or stage.temperature:
-            name = self.study.condition_parameter if callable(stage.temperature) else "temperature"
+            name = self.study.condition_rules.parameter if callable(stage.temperature) else "temperature"
             needed["temperature"] = f"Choose a temperature that it takes, such as with -T {name}=1"
         for name, value in self._user_settings().items():
             needed.setdefault(
@@ -359,7 +359,7 @@ class _Asker:
         if stage.samples > 1 or declared:
             # Repeated trials are numbered from 1, as on lm-eval.
             settings["seed"] = (
-                number + stage.samples * (epoch - 1) + bool(self.study.repeats_parameter)
+                number + stage.samples * (epoch - 1) + bool(self.study.asking.repeats_parameter)
                 if is_simulated(model)
                 else sample_seed(
                     self.parameters["seed"], self.question.id, epoch, stage, self.condition, number
@@ -497,13 +497,13 @@ def replies_of(state: TaskState, study: Study) -> Replies:
 @cached
 def make_scorer(study: Study) -> Callable[..., Scorer]:
     """Return the factory of a study's scorer: the study's own, or the one that calls its reader."""
-    own = study.scorer
+    own = study.scoring.scorer
     return study_scorer(study) if isinstance(own, str) else own.load()
 
 
 def study_scorer(study: Study) -> Callable[..., Scorer]:
     """Return the scorer of a study, which reads the replies of a sample into a trial."""
-    declared = [each for each in study.task_parameters() if each.name in study.scorer_options]
+    declared = [each for each in study.task_parameters() if each.name in study.scoring.options]
 
     def build(**given: Any) -> Scorer:
         options = complete_parameters(study.scorer_name, given, declared)

@@ -67,7 +67,7 @@ def viewer(study: Study) -> ViewerConfig:
         TaskSamplesColumn(id="input"),
         TaskSamplesColumn(id="answer"),
         TaskSamplesColumn(id="target"),
-        *(TaskSamplesColumn.score(scorer, key) for key in (*SHOWN, *study.viewer_columns)),
+        *(TaskSamplesColumn.score(scorer, key) for key in (*SHOWN, *study.viewer.columns)),
         *(TaskSamplesColumn(id=column, visible=False) for column in _HIDDEN),
     ]
     return ViewerConfig(
@@ -102,9 +102,9 @@ def trial_score(
     columns. ``sample`` is the sample's metadata, which has the effort.
     """
     # The viewer has room for one more column: the effort if there are several, or else the study's column.
-    extra = [EFFORT] if EFFORT in sample else study.viewer_columns
+    extra = [EFFORT] if EFFORT in sample else study.viewer.columns
     value = {key: _shorten(trial[key] if key in trial else sample[key]) for key in (*SHOWN, *extra)}
-    value["condition"] = study.short_condition(trial["condition"])
+    value["condition"] = study.viewer.short_condition(trial["condition"])
     metadata: dict[str, Any] = {}
     for key, exact in trial.items():
         if key not in value:

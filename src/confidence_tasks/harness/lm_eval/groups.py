@@ -121,7 +121,7 @@ def task_groups(studies: Iterable[Study]) -> Iterator[TaskGroup]:
         offline = {
             name: source
             for name, design in study.designs.items()
-            if (source := design.offline_source or study.offline_source)
+            if (source := design.offline_source or study.asking.offline_source)
         }
         if not study.conditions:
             yield TaskGroup(study.name, study, sources, offline, naming="{condition}_confidence")
@@ -139,7 +139,7 @@ def task_groups(studies: Iterable[Study]) -> Iterator[TaskGroup]:
 
 def _default_sources(study: Study, task: str) -> list[str]:
     defaults = {each.name: each.default for each in study.task_parameters(task)}
-    sources = defaults.get("sources") or defaults.get("source", study.source or study.name)
+    sources = defaults.get("sources") or defaults.get("source", study.asking.source or study.name)
     return str(sources).split(",")
 
 

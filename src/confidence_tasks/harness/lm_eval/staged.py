@@ -41,9 +41,10 @@ from confidence_tasks.harness.staged import (
     task_metrics,
 )
 from confidence_tasks.sources.table import revisions
-from confidence_tasks.study.definition import Study, TaskMetrics
+from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import select_measures
 from confidence_tasks.study.parameter import FEWSHOT, METRICS, SEED, check_value, one_of, unknown_parameter
+from confidence_tasks.study.records import TaskMetrics
 from confidence_tasks.study.stage import ModelReply, Replies, Stage
 from confidence_tasks.study.trial import Item, question_from_metadata, question_metadata
 
@@ -93,7 +94,7 @@ class MetadataRules(NamedTuple):
 def metadata_rules(study: Study) -> MetadataRules:
     """Return the rules for the metadata of a study's tasks."""
     declared = {each.name: each.type for task in study.designs for each in study.task_parameters(task)}
-    others = {study.condition_parameter, *ALTERNATIVES}
+    others = {study.condition_rules.parameter, *ALTERNATIVES}
     types = {name: kind for name, kind in declared.items() if name not in others}
     if "sources" in declared:
         types["source"] = str
@@ -101,8 +102,8 @@ def metadata_rules(study: Study) -> MetadataRules:
     tasks = ",".join(TaskGroup(study.first_task, study, {}).task(each) for each in conditions[:2])
     return MetadataRules(
         {STUDY: str, "condition": str, "question_seed": int, **types},
-        {} if "source" in types else {"source": study.source or study.name},
-        {**ALTERNATIVES, study.condition_parameter: f"name tasks, such as --tasks {tasks}"},
+        {} if "source" in types else {"source": study.asking.source or study.name},
+        {**ALTERNATIVES, study.condition_rules.parameter: f"name tasks, such as --tasks {tasks}"},
     )
 
 
@@ -182,7 +183,7 @@ class StudyOfStages(ConfigurableTask):
         same_name = metadata_rules(study).types.keys() & declared.keys()
         values = {name: value for name, value in metadata.items() if name in same_name}
         replace(SEED, name="question_seed").check(metadata.get("question_seed", SEED.default))
-        renamed = {study.condition_parameter: "condition", "seed": "question_seed"}
+        renamed = {study.condition_rules.parameter: "condition", "seed": "question_seed"}
         values |= {
             name: metadata[key] for name, key in renamed.items() if name in declared and key in metadata
         }
@@ -216,7 +217,7 @@ class StudyOfStages(ConfigurableTask):
     @property
     def conditions(self) -> Sequence[str]:
         """The conditions to ask; empty if each question has its own condition."""
-        if self.study.condition_parameter in self.parameters:
+        if self.study.condition_rules.parameter in self.parameters:
             return chosen_conditions(self.study, self.parameters)
         condition = str((self.config.metadata or {})["condition"])
         return [condition_label(self.study, condition)] if self.study.conditions else []
@@ -237,12 +238,12 @@ class StudyOfStages(ConfigurableTask):
             raise ValueError(
                 f"{pictures} questions of {study.name} have a picture, which lm-eval cannot send"
             )
-        if not study.repeats_parameter:
+        if not study.asking.repeats_parameter:
             return items
         return [
             replace(item, metadata={**item.metadata, "id": f"{item.id}/{number}", "repeat": number})
             for item in items
-            for number in range(1, self.parameters[study.repeats_parameter] + 1)
+            for number in range(1, self.parameters[study.asking.repeats_parameter] + 1)
         ]
 
     def download(self, *args: Any, **kwargs: Any) -> None:

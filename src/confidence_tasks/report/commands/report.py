@@ -292,10 +292,12 @@ def subject_of(model: ModelTrials) -> Subject | None:
 def true_values(results: TaskResults, model: ModelTrials, condition: str) -> Mapping[str, float]:
     """Return the true values of a simulated subject's measures, by name; empty for any other model."""
     study, subject = results.task_trials.study, subject_of(model)
-    if subject is None or study.true_values is None:
+    if subject is None or study.simulation.true_values is None:
         return {}
     try:
-        return study.true_values(subject, condition, results.task_trials.task, model.files[0].parameters)
+        return study.simulation.true_values(
+            subject, condition, results.task_trials.task, model.files[0].parameters
+        )
     except (ValueError, KeyError):  # the user's own condition or task
         return {}
 

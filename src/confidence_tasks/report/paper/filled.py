@@ -298,7 +298,7 @@ def _condition(runs: Runs, cell: Cell) -> str:
     ]
     for study in studies or [task.task_trials.study for task in runs.results.values()]:
         try:
-            study.condition_columns(cell.group)
+            study.condition_rules.columns(cell.group)
         except ValueError:
             return ""
     return cell.group

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from confidence_tasks.studies.benchmark import trials
-from confidence_tasks.study import BINARY, Domain, Parameter, Reference, Study
+from confidence_tasks.study import BINARY, Domain, Parameter, Pooling, Reference, Scoring, Study, Viewer
 
 STUDY = Study(
     name="benchmark",
@@ -22,14 +22,16 @@ STUDY = Study(
         Parameter("scorer", str, "", "The scorer that says whether an answer is right."),
         Parameter("correct", str, "", "The bound or value of a score that says whether an answer is right."),
     ),
-    subset_parameters=frozenset({"task", "ask", "when", "scorer", "correct"}),
-    protocol_values=frozenset({("when", "within")}),
+    pooling=Pooling(
+        subset_parameters=frozenset({"task", "ask", "when", "scorer", "correct"}),
+        protocol_values=frozenset({("when", "within")}),
+    ),
     read=trials.read_reply,
-    scorer=Reference("confidence_tasks.studies.benchmark.scorer", "stated_confidence"),
+    scoring=Scoring(scorer=Reference("confidence_tasks.studies.benchmark.scorer", "stated_confidence")),
     trial=trials.BenchmarkTrial,
     measures=trials.MEASURES,
     headline_measures=("overconfidence", "ece", "auroc", "accuracy", "parse_rate"),
-    short_condition=trials.short_condition,
+    viewer=Viewer(short_condition=trials.short_condition),
     tested_measures=("auroc", "accuracy"),
     domains={
         "correct": BINARY,

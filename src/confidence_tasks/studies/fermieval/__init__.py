@@ -8,7 +8,18 @@ modules ``subject``, ``report`` and ``tunnel`` serve all three tasks and import 
 
 from confidence_tasks.studies.fermieval import replies, subject, trials
 from confidence_tasks.studies.fermieval.replies import CONDITIONS, CROSS, EXPONENTS, LEVELS
-from confidence_tasks.study import Design, Paper, Parameter, Study
+from confidence_tasks.study import (
+    Asking,
+    ConditionRules,
+    Design,
+    Paper,
+    Parameter,
+    Pooling,
+    Scoring,
+    Simulation,
+    Study,
+    Viewer,
+)
 from confidence_tasks.study.parameter import MIRROR
 
 PAPER = Paper("Epstein, Winnicki, Sornwanee & Dwaraknath", 2025, "2510.26995")
@@ -49,13 +60,13 @@ STUDY = Study(
     stages=replies.fermieval_stages,
     questions=replies.fermieval_questions,
     conditions=tuple(map(CONDITIONS.label, LEVELS)),
-    condition_parameter="levels",
-    read_condition=CONDITIONS.label_of,
-    metadata_keys=("split", "max_exponent"),
+    condition_rules=ConditionRules(
+        parameter="levels", label_of=CONDITIONS.label_of, columns=CONDITIONS.columns
+    ),
+    asking=Asking(metadata_keys=("split", "max_exponent")),
     read=trials.read_interval,
-    explain=trials.explain,
-    status_descriptions=trials.MEANINGS,
-    metrics=trials.fermieval_metrics,
+    viewer=Viewer(explain=trials.explain, status_descriptions=trials.MEANINGS, columns=("winkler",)),
+    scoring=Scoring(metrics=trials.fermieval_metrics),
     parameters=(
         LEVELS_PARAMETER,
         Parameter(
@@ -101,7 +112,6 @@ STUDY = Study(
             "FermiEval", "Do intervals contain the truth as often as their nominal coverage says?"
         ),
     },
-    viewer_columns=("winkler",),
     headline_measures=(
         "coverage_gap",
         "coverage",
@@ -113,12 +123,9 @@ STUDY = Study(
         "conformal_jackknife_winkler",
         "parse_rate",
     ),
-    condition_columns=CONDITIONS.columns,
     domains=EXPONENTS,
-    subset_parameters=SUBSET_PARAMETERS,
     # With split=cross all questions are test questions, which cannot be pooled with runs that have a calibration half.
-    protocol_values=frozenset({("split", CROSS)}),
-    simulate_reply=subject.respond,
-    true_values=subject.true_values,
+    pooling=Pooling(subset_parameters=SUBSET_PARAMETERS, protocol_values=frozenset({("split", CROSS)})),
+    simulation=Simulation(reply=subject.respond, true_values=subject.true_values),
     report=f"{__name__}.report:REPORT",
 )

@@ -8,7 +8,18 @@ from confidence_tasks.studies.fermieval import EXPONENT_PARAMETERS, PAPER, SUBSE
 from confidence_tasks.studies.fermieval.replies import EXPONENTS, exponent_questions
 from confidence_tasks.studies.fermieval_logprob import subject, trials
 from confidence_tasks.studies.fermieval_logprob.trials import check_distribution
-from confidence_tasks.study import BINARY, Design, Domain, Parameter, Study
+from confidence_tasks.study import (
+    BINARY,
+    Asking,
+    Design,
+    Domain,
+    Parameter,
+    Pooling,
+    Scoring,
+    Simulation,
+    Study,
+    Viewer,
+)
 
 STUDY = Study(
     name="fermieval_logprob",
@@ -18,12 +29,10 @@ STUDY = Study(
     stages=trials.logprob_stages,
     questions=exponent_questions,
     conditions=(trials.CONDITION,),
-    source="fermi",
-    metadata_keys=("split",),
+    asking=Asking(source="fermi", metadata_keys=("split",)),
     read=trials.read_tokens,
-    explain=trials.explain,
-    status_descriptions=trials.MEANINGS,
-    metrics=trials.logprob_metrics,
+    viewer=Viewer(explain=trials.explain, status_descriptions=trials.MEANINGS, columns=("integer_mass",)),
+    scoring=Scoring(metrics=trials.logprob_metrics),
     parameters=(
         *EXPONENT_PARAMETERS,
         Parameter("top_logprobs", int, 20, "Number of alternatives to each token.", low=2, high=20),
@@ -41,10 +50,8 @@ STUDY = Study(
             "FermiEval by token probabilities", "Is the first token’s distribution over exponents calibrated?"
         ),
     },
-    viewer_columns=("integer_mass",),
     headline_measures=("accuracy", "confidence", "ece", "integer_mass", "parse_rate"),
-    subset_parameters=SUBSET_PARAMETERS,
-    simulate_reply=subject.respond_exponent,
-    true_values=subject.true_values_of_tokens,
+    pooling=Pooling(subset_parameters=SUBSET_PARAMETERS),
+    simulation=Simulation(reply=subject.respond_exponent, true_values=subject.true_values_of_tokens),
     report=f"{__name__}.report:REPORT",
 )

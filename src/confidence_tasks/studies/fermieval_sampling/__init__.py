@@ -7,7 +7,17 @@ from confidence_tasks.studies.fermieval import EXPONENT_PARAMETERS, PAPER, SUBSE
 from confidence_tasks.studies.fermieval.replies import EXPONENTS, exponent_questions
 from confidence_tasks.studies.fermieval.trials import MEANINGS
 from confidence_tasks.studies.fermieval_sampling import subject, trials
-from confidence_tasks.study import Design, Parameter, Study
+from confidence_tasks.study import (
+    Asking,
+    ConditionRules,
+    Design,
+    Parameter,
+    Pooling,
+    Scoring,
+    Simulation,
+    Study,
+    Viewer,
+)
 
 STUDY = Study(
     name="fermieval_sampling",
@@ -17,17 +27,15 @@ STUDY = Study(
     stages=trials.sampling_stages,
     questions=exponent_questions,
     conditions=("interval", "exponent"),
-    condition_parameter="ask",
-    read_condition=str,
-    select_conditions=trials.sampling_conditions,
-    source="fermi",
-    repeats_parameter="samples",
-    metadata_keys=("split",),
+    condition_rules=ConditionRules(parameter="ask", select=trials.sampling_conditions, label_of=str),
+    asking=Asking(source="fermi", repeats_parameter="samples", metadata_keys=("split",)),
     read=trials.read_sample,
-    explain=trials.explain,
-    short_condition=lambda label: label.removeprefix("interval,"),
-    status_descriptions=MEANINGS,
-    metrics=trials.sampling_metrics,
+    viewer=Viewer(
+        explain=trials.explain,
+        status_descriptions=MEANINGS,
+        short_condition=lambda label: label.removeprefix("interval,"),
+    ),
+    scoring=Scoring(metrics=trials.sampling_metrics),
     parameters=(
         Parameter(
             "ask",
@@ -68,7 +76,7 @@ STUDY = Study(
         ),
     },
     headline_measures=("share_right", "parse_rate"),
-    subset_parameters=SUBSET_PARAMETERS | {"temperatures", "samples"},
-    simulate_reply=subject.respond_sample,
+    pooling=Pooling(subset_parameters=SUBSET_PARAMETERS | {"temperatures", "samples"}),
+    simulation=Simulation(reply=subject.respond_sample),
     report=f"{__name__}.report:REPORT",
 )

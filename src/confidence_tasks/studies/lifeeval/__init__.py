@@ -5,7 +5,18 @@ arXiv:2605.23909.
 
 from confidence_tasks.sources.generated import RADII
 from confidence_tasks.studies.lifeeval import replies, trials
-from confidence_tasks.study import TOP_LOGPROBS, Design, Domain, Paper, Parameter, Study
+from confidence_tasks.study import (
+    TOP_LOGPROBS,
+    ConditionRules,
+    Design,
+    Domain,
+    Paper,
+    Parameter,
+    Scoring,
+    Simulation,
+    Study,
+    Viewer,
+)
 
 PAPER = Paper("Anonymous", 2026, "2605.23909")
 
@@ -17,12 +28,15 @@ STUDY = Study(
     stages=replies.lifeeval_stages,
     questions=replies.lifeeval_questions,
     conditions=tuple(f"radius={radius}" for radius in RADII),
-    condition_parameter="radii",
-    read_condition=replies.radius_label,
-    condition_of=lambda question: question.level,
+    condition_rules=ConditionRules(
+        parameter="radii",
+        label_of=replies.radius_label,
+        of_question=lambda question: question.level,
+        columns=replies.CONDITIONS.columns,
+    ),
     read=trials.read_guess,
-    explain=trials.explain,
-    metrics=trials.lifeeval_metrics,
+    viewer=Viewer(explain=trials.explain),
+    scoring=Scoring(metrics=trials.lifeeval_metrics),
     parameters=(
         Parameter("radii", str | int | list[int], "1,5,10,20", "Radii in years, of 1, 5, 10 and 20."),
         Parameter(
@@ -61,13 +75,11 @@ STUDY = Study(
         "lifeeval": Design("LifeEval", "Does confidence follow the difficulty of guessing an age at death?")
     },
     headline_measures=("ece", "score", "confidence", "overconfidence", "hard_easy", "parse_rate"),
-    condition_columns=replies.CONDITIONS.columns,
     domains={
         "age": Domain(0.0, 150.0, required=True),
         "difficulty": Domain(0.0, 1.0, required=True),
         "window": Domain(values=trials.WINDOWS),
     },
-    simulate_reply=replies.respond,
-    true_values=trials.true_values,
+    simulation=Simulation(reply=replies.respond, true_values=trials.true_values),
     report=f"{__name__}.report:REPORT",
 )

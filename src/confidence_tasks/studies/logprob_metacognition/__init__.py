@@ -5,7 +5,20 @@ Cacioli (2026), arXiv:2603.25112.
 
 from confidence_tasks.studies.logprob_metacognition import replies, trials
 from confidence_tasks.studies.logprob_metacognition.replies import CONDITIONS, TEMPERATURES
-from confidence_tasks.study import BINARY, Design, Domain, Paper, Parameter, Reference, Study
+from confidence_tasks.study import (
+    BINARY,
+    Asking,
+    ConditionRules,
+    Design,
+    Domain,
+    Paper,
+    Parameter,
+    Reference,
+    Scoring,
+    Simulation,
+    Study,
+    Viewer,
+)
 from confidence_tasks.study.parameter import source_parameters
 
 STUDY = Study(
@@ -13,20 +26,20 @@ STUDY = Study(
     module=__name__,
     title="Log-probability metacognition",
     paper=Paper("Cacioli", 2026, "2603.25112"),
-    scorer=Reference("confidence_tasks.studies.logprob_metacognition.scorer", "nlp_metad_scorer"),
+    scoring=Scoring(
+        scorer=Reference("confidence_tasks.studies.logprob_metacognition.scorer", "nlp_metad_scorer"),
+        roles=trials.classifier_role,
+        metrics=trials.logprob_metrics,
+    ),
     stages=replies.logprob_stages,
     questions=replies.logprob_questions,
     conditions=tuple(map(CONDITIONS.label, TEMPERATURES)),
-    condition_parameter="temperatures",
-    read_condition=CONDITIONS.label_of,
-    metadata_keys=(),
+    condition_rules=ConditionRules(
+        parameter="temperatures", label_of=CONDITIONS.label_of, columns=CONDITIONS.columns
+    ),
+    asking=Asking(offline_source="arithmetic", metadata_keys=(), worked_example=replies.example_reply),
     read=trials.read_reply,
-    explain=trials.explain,
-    status_descriptions=trials.MEANINGS,
-    metrics=trials.logprob_metrics,
-    scorer_roles=trials.classifier_role,
-    worked_example=replies.example_reply,
-    offline_source="arithmetic",
+    viewer=Viewer(explain=trials.explain, status_descriptions=trials.MEANINGS, columns=("match",)),
     parameters=(
         *source_parameters("trivia_qa"),
         Parameter(
@@ -67,7 +80,6 @@ STUDY = Study(
             reference_group="T=1",
         ),
     },
-    viewer_columns=("match",),
     headline_measures=(
         "meta_information",
         "auroc2",
@@ -78,13 +90,11 @@ STUDY = Study(
         "mratio_v1",
         "parse_rate",
     ),
-    condition_columns=CONDITIONS.columns,
     domains={
         "correct": BINARY,
         **dict.fromkeys(("mean_logprob", "gold_mean_logprob"), Domain(-1e6, 1e6)),
         "domain": Domain(required=True),
     },
-    simulate_reply=replies.respond,
-    true_values=trials.true_values,
+    simulation=Simulation(reply=replies.respond, true_values=trials.true_values),
     report=f"{__name__}.report:REPORT",
 )

@@ -8,10 +8,15 @@ from confidence_tasks.studies.question_sets import replies, trials
 from confidence_tasks.study import (
     BINARY,
     TOP_LOGPROBS,
+    Asking,
+    ConditionRules,
     Design,
     Domain,
     Parameter,
+    Scoring,
+    Simulation,
     Study,
+    Viewer,
     source_parameters,
 )
 
@@ -27,15 +32,15 @@ STUDY = Study(
     module=__name__,
     title="Calibration question sets",
     paper=PAPER,
-    scorer="question_set_scorer",
+    scoring=Scoring(scorer="question_set_scorer", metrics=trials.question_set_metrics),
     stages=replies.question_set_stages,
     questions=replies.question_set_questions,
-    condition_of=lambda question: question.source,
-    metadata_keys=("question_set", "given"),
+    condition_rules=ConditionRules(of_question=lambda question: question.source),
+    asking=Asking(metadata_keys=("question_set", "given")),
     read=trials.read_reply,
-    explain=trials.explain,
-    short_condition=lambda label: label.replace("arithmetic_", "sums, "),
-    metrics=trials.question_set_metrics,
+    viewer=Viewer(
+        explain=trials.explain, short_condition=lambda label: label.replace("arithmetic_", "sums, ")
+    ),
     trial=trials.QuestionSetTrial,
     measures=trials.ALL_MEASURES,
     designs={
@@ -81,7 +86,6 @@ STUDY = Study(
         **dict.fromkeys(("answer_confidence", "judged_confidence"), Domain(0.0, 1.0)),
         **dict.fromkeys(("answer_correct", "judged_correct", "stimulus"), BINARY),
     },
-    simulate_reply=replies.respond,
-    true_values=trials.true_values,
+    simulation=Simulation(reply=replies.respond, true_values=trials.true_values),
     report=f"{__name__}.report:REPORT",
 )

@@ -11,7 +11,20 @@ from confidence_tasks.studies.riskeval.replies import (
     STRATEGIES,
     penalty_text,
 )
-from confidence_tasks.study import BINARY, Design, Domain, Paper, Parameter, Reference, Study
+from confidence_tasks.study import (
+    BINARY,
+    Asking,
+    ConditionRules,
+    Design,
+    Domain,
+    Paper,
+    Parameter,
+    Reference,
+    Scoring,
+    Simulation,
+    Study,
+    Viewer,
+)
 from confidence_tasks.study.parameter import MIRROR
 
 STUDY = Study(
@@ -19,18 +32,20 @@ STUDY = Study(
     module=__name__,
     title="RiskEval",
     paper=Paper("Wang, Zhou, Devic & Fu", 2026, "2601.07767"),
-    scorer=Reference("confidence_tasks.studies.riskeval.scorer", "riskeval_scorer"),
+    scoring=Scoring(
+        scorer=Reference("confidence_tasks.studies.riskeval.scorer", "riskeval_scorer"),
+        roles=measures.roles_needed,
+        metrics=measures.riskeval_metrics,
+    ),
     stages=replies.riskeval_stages,
     questions=replies.riskeval_questions,
     conditions=tuple(map(CONDITIONS.label, PENALTIES)),
-    condition_parameter="penalties",
-    read_condition=CONDITIONS.label_of,
-    metadata_keys=(),
+    condition_rules=ConditionRules(
+        parameter="penalties", label_of=CONDITIONS.label_of, columns=CONDITIONS.columns
+    ),
+    asking=Asking(offline_source="arithmetic", metadata_keys=()),
     read=measures.read_by_rules,
-    explain=measures.explain,
-    status_descriptions=measures.MEANINGS,
-    metrics=measures.riskeval_metrics,
-    scorer_roles=measures.roles_needed,
+    viewer=Viewer(explain=measures.explain, status_descriptions=measures.MEANINGS, columns=("utility",)),
     parameters=(
         Parameter(
             "source",
@@ -80,7 +95,6 @@ STUDY = Study(
         ),
         MIRROR,
     ),
-    offline_source="arithmetic",
     trial=measures.RiskTrial,
     measures=measures.MEASURES + measures.COUNTS,
     designs={
@@ -91,7 +105,6 @@ STUDY = Study(
             reference_group="all",
         )
     },
-    viewer_columns=("utility",),
     headline_measures=(
         "policy_consistency",
         "normalized_utility",
@@ -103,13 +116,12 @@ STUDY = Study(
     ),
     tested_measures=("abstention_rate", "confidence", "ece", "auarc", "brier"),
     pooled_measures=measures.OVER_PENALTIES,
-    condition_columns=CONDITIONS.columns,
     domains={
         "outcome": Domain(0.0, 1.0),
         **dict.fromkeys(("answered", "available", "same_decision", "same_answer", "same_confidence"), BINARY),
     },
-    simulate_reply=subject.respond,
-    true_values=subject.true_values,
-    simulated_roles=subject.SIMULATED_ROLES,
+    simulation=Simulation(
+        reply=subject.respond, true_values=subject.true_values, roles=subject.SIMULATED_ROLES
+    ),
     report=f"{__name__}.report:REPORT",
 )

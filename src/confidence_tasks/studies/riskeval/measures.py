@@ -25,7 +25,6 @@ from confidence_tasks.studies.riskeval.replies import (
     penalty_text,
     read_risk_reply,
 )
-from confidence_tasks.study.definition import TaskMetrics
 from confidence_tasks.study.measures import (
     CONFIDENCE,
     PARSE_RATE,
@@ -51,6 +50,7 @@ from confidence_tasks.study.measures import (
     unfinished,
     where,
 )
+from confidence_tasks.study.records import TaskMetrics
 from confidence_tasks.study.stage import Replies, Token
 from confidence_tasks.study.trial import Question, ReadTrial, Status, read_trial
 from confidence_tasks.study.units import units_of

@@ -16,7 +16,18 @@ from confidence_tasks.studies.scales.replies import (
     PROMPTS,
     Scale,
 )
-from confidence_tasks.study import BINARY, Design, Paper, Parameter, Study
+from confidence_tasks.study import (
+    BINARY,
+    Asking,
+    ConditionRules,
+    Design,
+    Paper,
+    Parameter,
+    Scoring,
+    Simulation,
+    Study,
+    Viewer,
+)
 from confidence_tasks.study.parameter import MIRROR
 
 SOURCES = "mmlu,gsm8k,truthfulqa"
@@ -32,17 +43,18 @@ STUDY = Study(
     module=__name__,
     title="Confidence scales",
     paper=Paper("Dai", 2026, "2603.09309"),
-    scorer="scale_scorer",
+    scoring=Scoring(scorer="scale_scorer", options=("strict",)),
     stages=replies.scale_stages,
     questions=replies.scale_questions,
     conditions=_labels(ALL_SCALES),
-    condition_parameter="scales",
-    read_condition=Scale.label_of,
-    metadata_keys=("elicitation",),
+    condition_rules=ConditionRules(
+        parameter="scales", label_of=Scale.label_of, columns=lambda label: asdict(Scale.parse(label))
+    ),
+    asking=Asking(
+        offline_source="arithmetic", metadata_keys=("elicitation",), worked_example=replies.worked_example
+    ),
     read=trials.read_reply,
-    scorer_options=("strict",),
-    explain=trials.explain,
-    worked_example=replies.worked_example,
+    viewer=Viewer(explain=trials.explain, columns=("confidence_raw",)),
     parameters=(
         Parameter(
             "scales",
@@ -65,7 +77,6 @@ STUDY = Study(
         Parameter("strict", bool, False, "Whether a reply that departs from the format is unreadable."),
         MIRROR,
     ),
-    offline_source="arithmetic",
     trial=trials.ScaleTrial,
     measures=trials.MEASURES,
     designs={
@@ -88,12 +99,9 @@ STUDY = Study(
             conditions=_labels(NONSTANDARD),
         ),
     },
-    viewer_columns=("confidence_raw",),
     headline_measures=("mratio", "auroc", "ece", "accuracy", "parse_rate"),
-    condition_columns=lambda label: asdict(Scale.parse(label)),
     domains={"correct": BINARY},
     tested_measures=("mratio", "meta_d", "auroc", "meta_information", "ece", "brier", "accuracy"),
-    simulate_reply=replies.respond,
-    true_values=trials.true_values,
+    simulation=Simulation(reply=replies.respond, true_values=trials.true_values),
     report=f"{__name__}.report:REPORT",
 )

@@ -5,10 +5,14 @@ from __future__ import annotations
 from confidence_tasks.studies.signals import replies, trials
 from confidence_tasks.study import (
     BINARY,
+    ConditionRules,
     Design,
     Domain,
     Parameter,
+    Pooling,
+    Simulation,
     Study,
+    Viewer,
     source_parameters,
 )
 
@@ -22,7 +26,7 @@ STUDY = Study(
     stages=replies.signal_stages,
     questions=replies.signal_questions,
     conditions=tuple(trials.SIGNALS),
-    select_conditions=replies.chosen_signals,
+    condition_rules=ConditionRules(select=replies.chosen_signals),
     read=trials.read_signal,
     parameters=(
         *source_parameters("arithmetic"),
@@ -66,17 +70,18 @@ STUDY = Study(
         "tokens",
     ),
     tested_measures=("auroc", "auarc"),
-    explain=trials.explain,
-    viewer_columns=("calls",),
-    short_condition=lambda label: label.replace("semantic_", "").replace("_discrete", ", sets"),
+    viewer=Viewer(
+        explain=trials.explain,
+        columns=("calls",),
+        short_condition=lambda label: label.replace("semantic_", "").replace("_discrete", ", sets"),
+    ),
     domains={
         "correct": BINARY,
         "probability": Domain(0.0, 1.0),
         "value": Domain(-1e6, 1.0),
         **dict.fromkeys(("samples", "meanings", "calls", "input_tokens", "output_tokens"), Domain(0.0, 1e9)),
     },
-    subset_parameters=frozenset({"source", "signals"}),
-    simulate_reply=replies.respond,
-    simulated_roles=replies.SIMULATED_ROLES,
+    pooling=Pooling(subset_parameters=frozenset({"source", "signals"})),
+    simulation=Simulation(reply=replies.respond, roles=replies.SIMULATED_ROLES),
     report=f"{__name__}.report:REPORT",
 )
