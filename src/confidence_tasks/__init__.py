@@ -16,6 +16,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from confidence_tasks.reading.confidence import read_confidence
     from confidence_tasks.report.summary import compare, metrics, summary
     from confidence_tasks.sources import Question, load
     from confidence_tasks.studies.benchmark.wrapping import with_confidence
@@ -25,6 +26,7 @@ _MODULES = {
     "compare": "confidence_tasks.report.summary",
     "load": "confidence_tasks.sources",
     "metrics": "confidence_tasks.report.summary",
+    "read_confidence": "confidence_tasks.reading.confidence",
     "summary": "confidence_tasks.report.summary",
     "with_confidence": "confidence_tasks.studies.benchmark.wrapping",
 }
@@ -42,6 +44,7 @@ __all__ = [
     "lsat_ar",
     "metrics",
     "nlp_metad",
+    "read_confidence",
     "riskeval",
     "sat_en",
     "scale_boundary",

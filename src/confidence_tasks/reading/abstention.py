@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from confidence_tasks.reading.cleaning import fold
+from confidence_tasks.reading.declining import says_that_it_has_no_answer
 
 SPAN = 500
 """Number of characters at the start of a text that are searched for a refusal."""
@@ -86,6 +87,11 @@ def is_refusal(text: str) -> bool:
     (True, True, False)
     """
     start = fold(text[:SPAN])
-    sentence = _SENTENCE.fullmatch(start.strip().partition("\n")[0])
+    line = start.strip().partition("\n")[0]
+    sentence = _SENTENCE.fullmatch(line)
     whole = sentence is not None and sentence[1].strip().casefold() in _ALL
-    return whole or any(pattern.search(start) for pattern in REFUSALS.values())
+    return (
+        whole
+        or any(pattern.search(start) for pattern in REFUSALS.values())
+        or says_that_it_has_no_answer(line)
+    )
