@@ -285,29 +285,40 @@ _SHOWS_UNIT = re.compile(r"[.,]\d|%")
 
 def _alone(plain: str, scale: ConfidenceScale) -> Iterator[_Found]:
     """Yield the second of two lines, or the only line, if it is a number or a word of the scale."""
-    lines = [line.strip() for line in plain.splitlines() if line.strip()]
-    if not lines or len(lines) > 2:
-        return
-    is_word = lines[-1].strip(" .*\"'").casefold() in scale.words and scale.name != AUTO
-    is_number = _NUMBER_ALONE.fullmatch(lines[-1]) and (scale.name != AUTO or _SHOWS_UNIT.search(lines[-1]))
-    if is_word or is_number:
+    lines = _lines(plain, " \t\r")
+    if len(lines) in (1, 2) and _is_value(lines[-1], scale):
         begin = plain.rindex(lines[-1])
         yield _Found(lines[-1], "last_line" if len(lines) == 2 else "alone", begin, begin + len(lines[-1]))
+
+
+def _is_value(line: str, scale: ConfidenceScale) -> bool:
+    """Return whether a line is nothing but a value; without a known scale, the unit has to be shown."""
+    if scale.name == AUTO:
+        return bool(_NUMBER_ALONE.fullmatch(line) and _SHOWS_UNIT.search(line))
+    return bool(_NUMBER_ALONE.fullmatch(line)) or line.strip(" .*\"'").casefold() in scale.words
+
+
+def _lines(text: str, around: str) -> list[str]:
+    return list(filter(None, (line.strip(around) for line in text.splitlines())))
 
 
 def _answer(plain: str, found: _Found | None) -> tuple[str, str]:
     """Return the labelled answer, or a single line beside the confidence; and the reply without the confidence."""
     rest = plain if found is None else f"{plain[: found.begin]}\n{plain[found.end :]}"
+    beside = found.answer if found else ""
+    return (_labelled_answer(plain, rest) or beside.strip(_AROUND_ANSWER) or _only_line(rest)), rest
+
+
+def _labelled_answer(plain: str, rest: str) -> str:
     fields = read_json_fields(plain, ("answer",), last=True).fields if "{" in plain else {}
-    if fields.get("answer"):
-        return fields["answer"].strip(), rest
-    if labelled := list(_ANSWER.finditer(rest)):
-        return labelled[-1]["value"].strip(_AROUND_ANSWER), rest
-    if found and found.answer:
-        return found.answer.strip(_AROUND_ANSWER), rest
-    lines = [line.strip(_AROUND_ANSWER) for line in rest.splitlines() if line.strip(_AROUND_ANSWER)]
-    is_answer = len(lines) == 1 and not _FILLER.fullmatch(lines[0])
-    return (lines[0] if is_answer else ""), rest
+    labelled = list(_ANSWER.finditer(rest))
+    last = labelled[-1]["value"].strip(_AROUND_ANSWER) if labelled else ""
+    return fields.get("answer", "").strip() or last
+
+
+def _only_line(rest: str) -> str:
+    lines = _lines(rest, _AROUND_ANSWER)
+    return lines[0] if len(lines) == 1 and not _FILLER.fullmatch(lines[0]) else ""
 
 
 _AROUND_ANSWER = " \t\r\"'*_`,;|("
