@@ -11,6 +11,7 @@ import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ from confidence_tasks.sources.source import (
 from confidence_tasks.study.trial import LETTERS, Kind, Question
 
 Row = Mapping[str, Any]
+
+_SHIPPED = Path(__file__).parent / "data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +121,23 @@ def _truthfulqa(row: Row, identity: RowIdentity) -> list[Question]:
 
 
 def _sciq(row: Row, identity: RowIdentity) -> list[Question]:
-    options = [
-        _text(row, column) for column in ("correct_answer", "distractor1", "distractor2", "distractor3")
-    ]
-    return [_shuffled_choice(identity, _text(row, "question"), options, 0)]
+    options = [_text(row, column) for column in SCIQ.columns[1:]]
+    number = int(identity.id.rpartition("-")[2])
+    order = [int(digit) for digit in _sciq_orders()[number]]
+    choices = tuple(options[position] for position in order)
+    return [identity.question(_text(row, "question"), "choice", LETTERS[order.index(0)], choices=choices)]
+
+
+@cache
+def _sciq_orders() -> Sequence[str]:
+    """Return the order of the options of each row as the LifeEval authors showed them, arXiv:2605.23909.
+
+    ``1203`` shows the first distractor as A, the second as B, the right answer as C and the third distractor as D. The
+    orders are those of "Formatted Benchmarks/sciq_test_formatted.csv" in NoamMichael/Comparing-Confidence-in-LLMs at
+    commit 560aae77 (MIT licence).
+    """
+    _, *lines = (_SHIPPED / "sciq_order.csv").read_text(encoding="utf-8").split()
+    return [line.partition(",")[2] for line in lines]
 
 
 def _gpqa(row: Row, identity: RowIdentity) -> list[Question]:
@@ -327,9 +343,6 @@ def _describe(value: object) -> str:
 
 
 logger = logging.getLogger(__name__)
-
-
-_SHIPPED = Path(__file__).parent / "data"
 
 
 @dataclass(frozen=True, slots=True)

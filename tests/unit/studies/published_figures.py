@@ -1,7 +1,7 @@
 """What the LifeEval paper prints of the three models whose replies are public, and these replies as trials.
 
 Of SAT-EN and LSAT-AR every reply is public, of the other sets 300 a model, drawn at random. (LSAT-AR is compared on 86
-of its 230 questions only, which are not known; SciQ's options stand in an order that is not known.)
+of its 230 questions only, which are not known.)
 """
 
 from __future__ import annotations
@@ -102,20 +102,19 @@ def known_questions(shared_data: Path) -> dict[str, dict[str, Question]]:
     mirror = shared_data / "hub"
     known = {
         name: {str(int(question.id.rsplit("-", 1)[1])): question for question in load(name, mirror=mirror)}
-        for name in ("boolq", "lsat_ar", "sat_en")
+        for name in ("boolq", "lsat_ar", "sat_en", "sciq")
     }
     return {**known, "lifeeval": {str(i): person for i, person in enumerate(lifeeval_questions())}}
 
 
 def question_of(reply: RealReply, known: dict[str, dict[str, Question]]) -> Question:
-    """Return what a reply answers; without a key for SciQ."""
+    """Return what a reply answers."""
     return known.get(reply.task, {}).get(reply.id) or Question(
         reply.id,
         reply.task,
         "",
-        "choice" if reply.task == "sciq" else "boolean",
+        "boolean",
         {"r": "yes", "h": "no"}.get(reply.id[-1]),
-        ("w", "x", "y", "z") if reply.task == "sciq" else (),
     )
 
 

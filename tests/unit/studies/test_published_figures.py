@@ -202,8 +202,7 @@ def test_the_published_scores_are_of_the_half_open_window(trials):
 def test_the_other_sets(trials, task, model):
     accuracy, confidence, *_ = (value / 100 for value in TABLE_4[task, model])
     found = trials[task].query("model == @model and kept == 1")
-    if task != "sciq":
-        assert within_sampling_error(found["correct"], accuracy, KEPT[task])
+    assert within_sampling_error(found["correct"], accuracy, KEPT[task])
     assert within_sampling_error(found["answer_confidence"], confidence, KEPT[task])
 
 
