@@ -51,7 +51,7 @@ from confidence_tasks.statistics import (
     meta_information,
     optimal_threshold,
 )
-from confidence_tasks.statistics.calibration import confidence_correlation, hard_easy_slope
+from confidence_tasks.statistics.calibration import confidence_correlation, convention_error, hard_easy_slope
 from confidence_tasks.statistics.discretization import round_share
 from confidence_tasks.statistics.life_table import Window
 from confidence_tasks.studies.lifeeval.trials import maximum_score
@@ -122,12 +122,13 @@ def lifeeval_table_4(data: Path) -> str:
         found = stated_answers(kept)
         confidence = kept["answer_confidence" if "answer_confidence" in kept else "confidence"].dropna()
         pairs = _parse(data).get((task, model), {})
-        ours, theirs, error = "", "", ""
+        ours, theirs, error, literal = "", "", "", ""
         if pairs:
             ours = f"{100 * found['correct'].mean():.2f}"
             limits = ece_interval(found["correct"], found["confidence"])
             error = _with_limits(ece(found["correct"], found["confidence"]), *limits)
             theirs = f"{plain_ece(*zip(*(pairs[id] for id in found['id']), strict=True)):.3f}"
+            literal = f"{convention_error(found['correct'], found['confidence'], 'guo', bins=10):.3f}"
         rows.append(
             (
                 SETS[task],
@@ -140,12 +141,13 @@ def lifeeval_table_4(data: Path) -> str:
                 f"{100 * confidence.mean():.2f}",
                 f"{printed.ece:.2f}",
                 error,
+                literal,
                 theirs,
             )
         )
     return table(
         "set | model | n: paper | ours | accuracy, %: paper | ours | confidence, %: paper | ours | ECE: paper"
-        " | ours, with 95% interval | authors' parse of the same",
+        " | ours, with 95% interval | ours, 0 in no bin | authors' parse of the same",
         rows,
     )
 

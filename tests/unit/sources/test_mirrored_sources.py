@@ -181,12 +181,16 @@ def test_seed_changes_order_and_options_but_not_the_question(mirror: Path) -> No
 def test_sciq_has_the_options_in_the_order_of_the_authors_whatever_the_seed(
     shared_data: Path, mirror: Path
 ) -> None:
-    rows = [json.loads(line) for line in (mirror / "allenai/sciq/default/test.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(line) for line in (mirror / "allenai/sciq/default/test.jsonl").read_text().splitlines()
+    ]
     orders = [line.split(",")[1] for line in (shared_data / "sciq_order.csv").read_text().split()[1:]]
     for seed in (0, 7):
         questions = {question.id: question for question in load("sciq", seed=seed)}
         for number, (row, order) in enumerate(zip(rows, orders, strict=True)):
             question = questions[f"sciq-{number:03d}"]
-            written = [row[column] for column in ("correct_answer", "distractor1", "distractor2", "distractor3")]
+            written = [
+                row[column] for column in ("correct_answer", "distractor1", "distractor2", "distractor3")
+            ]
             assert list(question.choices) == [written[int(digit)] for digit in order]
             assert question.options[question.gold] == row["correct_answer"]

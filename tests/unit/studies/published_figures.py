@@ -166,7 +166,7 @@ def authors_parse(shared_data: Path) -> dict[tuple[str, str], dict[str, tuple[fl
     known = known_questions(shared_data)
     pairs: dict[tuple[str, str], dict[str, tuple[float, float]]] = defaultdict(dict)
     for reply in real_replies(shared_data):
-        if reply.task != "sciq" and not cannot_be_scored(reply):
+        if not cannot_be_scored(reply):
             pairs[reply.task, reply.model][reply.id] = their_pair(reply, known)
     return pairs
 
