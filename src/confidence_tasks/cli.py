@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, str] = {
     "rescore": "confidence_tasks.report.commands.score:rescore",
     "score": "confidence_tasks.report.commands.score:score",
     "sources": "confidence_tasks.sources.table:sources",
+    "threshold": "confidence_tasks.report.commands.decide:threshold",
 }
 """Module and attribute of each command."""
 
@@ -38,6 +39,7 @@ SUMMARIES: Mapping[str, str] = {
     "rescore": "Parse the replies in logs again and recompute all metrics.",
     "score": "Score replies that you already have, and write Inspect logs.",
     "sources": "List, download or verify the question sources.",
+    "threshold": "Find the confidence from which on answers may be accepted.",
 }
 """Help text of each command, available without importing the command."""
 

@@ -1,9 +1,9 @@
 """Statistics of confidence, in NumPy and SciPy only: functions take arrays and return numbers.
 
 The most used functions can be imported from here. All functions are in the module of their family, such as
-``statistics.calibration.mce``: ``calibration``, ``decision``, ``discretization``, ``discrimination``, ``inference``,
-``information``, ``intervals``, ``life_table``, ``sdt`` (signal detection theory) and ``selective``. Modules are
-imported when first used.
+``statistics.calibration.mce``: ``acceptance``, ``calibration``, ``decision``, ``discretization``, ``discrimination``,
+``inference``, ``information``, ``intervals``, ``life_table``, ``sdt`` (signal detection theory) and ``selective``.
+Modules are imported when first used.
 
 A function raises a ValueError that names the argument if an argument contains NaN or masked values, has the wrong shape
 or is out of range, or if an option is unknown. Floats of 16 and 32 bits are read as the shortest decimal numbers that
@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from confidence_tasks.statistics.acceptance import acceptance_threshold
     from confidence_tasks.statistics.calibration import (
         brier,
         ece,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from confidence_tasks.statistics.selective import accuracy_at_coverage, auarc, risk_coverage_curve
 
 FAMILIES = {
+    "acceptance": "acceptance_threshold",
     "calibration": "brier ece ece_interval log_loss overconfidence reliability_curve",
     "decision": "optimal_threshold",
     "discretization": "",
@@ -65,6 +67,7 @@ __all__ = [
     "Estimate",
     "Interval",
     "Reason",
+    "acceptance_threshold",
     "accuracy_at_coverage",
     "auarc",
     "auroc2",

@@ -30,6 +30,7 @@ class Reason(StrEnum):
     EMPTY_CELL = "too few wrong answers expected above the threshold"
     NOT_IDENTIFIED = "not identified by the data"
     NOT_CONVERGED = "the model fit did not converge"
+    NOT_REACHED = "no threshold reaches this accuracy"
 
 
 class Estimate(float):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from confidence_tasks import summary
 from confidence_tasks.statistics import (
+    acceptance,
     auroc2,
     bootstrap,
     brier,
@@ -56,8 +57,17 @@ ARGUMENTS = {
     "penalty": np.full(N, 2.0),
     "available": np.ones(N),
 }
-OPTIONS = {"nominal": 0.9, "coverage": 0.5, "lower": 0.1, "upper": 0.9, "penalty": 2.0}
+OPTIONS = {
+    "nominal": 0.9,
+    "accuracy": 0.6,
+    "share": 0.5,
+    "coverage": 0.5,
+    "lower": 0.1,
+    "upper": 0.9,
+    "penalty": 2.0,
+}
 MODULES = (
+    acceptance,
     calibration,
     decision,
     discretization,
@@ -255,6 +265,9 @@ SEEDED = {
     ),
     "meta_information_test": lambda seed: meta_information_test(
         CORRECT, CONFIDENCE, seed=seed, n_permutations=20
+    ),
+    "acceptance_threshold": lambda seed: acceptance.acceptance_threshold(
+        CORRECT, CONFIDENCE, accuracy=0.6, seed=seed
     ),
     "cross_fitted_logistic": lambda seed: cross_fitted_logistic(
         CORRECT, CONFIDENCE[:, np.newaxis], seed=seed

@@ -1,0 +1,101 @@
+"""Which answers of a log may be accepted: thresholds of confidence, by model and condition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confidence_tasks.report.task_trials import Columns, ModelTrials, TaskTrials, in_order
+from confidence_tasks.statistics.acceptance import Acceptance
+from confidence_tasks.statistics.core import BoolArray, FloatArray
+from confidence_tasks.study.parameter import did_you_mean
+from confidence_tasks.study.units import units_of
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAnswers:
+    """Answers of a model under one condition that are right or wrong and have a confidence.
+
+    Attributes
+    ----------
+    task, model, condition : str
+        Who was asked what, and how.
+    correct, confidence : ndarray, shape (n,)
+        1 or 0, and a number in [0, 1].
+    units : ndarray, shape (n,)
+        Question of each answer, or its cluster.
+    n_left_out : int
+        Number of trials without one of the two numbers.
+    """
+
+    task: str
+    model: str
+    condition: str
+    correct: FloatArray
+    confidence: FloatArray
+    units: NDArray[Any]
+    n_left_out: int
+
+
+def judged_answers(tasks: Sequence[TaskTrials], condition: str = "") -> list[JudgedAnswers]:
+    """Return the judged answers of all models, under one condition or each.
+
+    Raises
+    ------
+    ValueError
+        If no model was asked under the condition, or no task has answers that are right or wrong.
+    """
+    models = [(task, model) for task in tasks for model in task.models]
+    known = in_order(label for _, model in models for label in model.columns["condition"].tolist())
+    if condition and condition not in known:
+        raise ValueError(
+            f"no model was asked under {condition!r}{did_you_mean(condition, known)}; the conditions are"
+            f" {', '.join(known)}"
+        )
+    answers = [each for task, model in models for each in _of_model(task, model, condition)]
+    if models and not answers:
+        names = ", ".join(dict.fromkeys(task.task for task, _ in models))
+        raise ValueError(
+            f"no answer is right or wrong and has a confidence ({names}): name logs of a task whose answers are graded,"
+            " such as scale_granularity"
+        )
+    return answers
+
+
+def _of_model(task: TaskTrials, model: ModelTrials, condition: str) -> Iterator[JudgedAnswers]:
+    columns = model.columns
+    for label in [condition] if condition else in_order(columns["condition"].tolist()):
+        rows = columns["condition"] == label
+        usable = rows & _is_usable(columns)
+        if usable.any() and not _has_probabilities(columns["correct"][rows]):
+            yield JudgedAnswers(
+                task.task,
+                model.label,
+                label,
+                columns["correct"][usable],
+                columns["confidence"][usable],
+                units_of(columns)[usable].astype(str),
+                int(rows.sum() - usable.sum()),
+            )
+
+
+def _is_usable(columns: Columns) -> BoolArray:
+    """Return which trials are right or wrong and have a confidence in [0, 1]."""
+    correct, confidence = columns["correct"], columns["confidence"]
+    return np.asarray(~np.isnan(correct) & (confidence >= 0.0) & (confidence <= 1.0))
+
+
+def _has_probabilities(correct: FloatArray) -> bool:
+    """Return True if correctness is the probability that a guess comes true, as in LifeEval."""
+    return bool(((correct > 0.0) & (correct < 1.0)).any())
+
+
+def accepted_answers(
+    answers: Sequence[JudgedAnswers], find: Callable[..., Acceptance]
+) -> list[tuple[JudgedAnswers, Acceptance]]:
+    """Find the threshold of each model and condition; ``find`` takes correctness, confidence and ``clusters``."""
+    return [(each, find(each.correct, each.confidence, clusters=each.units)) for each in answers]

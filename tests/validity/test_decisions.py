@@ -1,0 +1,26 @@
+"""Decisions keep their guarantees."""
+
+import math
+
+import pytest
+from tests.validity.decision_studies import SUBJECTS, population, thresholds
+
+pytestmark = pytest.mark.slow
+
+N_STUDIES = 500
+
+
+@pytest.mark.parametrize("accuracy", [0.9, 0.95])
+@pytest.mark.parametrize("n", [100, 300, 1000])
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_answers_above_a_threshold_have_the_accuracy_that_is_guaranteed(
+    subject: str, n: int, accuracy: float
+) -> None:
+    kept, share = thresholds(subject, n, accuracy, N_STUDIES)
+    assert kept > 0.95 - 3.0 * math.sqrt(0.95 * 0.05 / N_STUDIES)
+    assert share <= population(subject).largest_share(accuracy) + 0.02
+
+
+def test_most_of_what_could_be_accepted_is_accepted_with_many_questions() -> None:
+    _, share = thresholds("ideal", 1000, 0.9, 200)
+    assert share > 0.75 * population("ideal").largest_share(0.9)
