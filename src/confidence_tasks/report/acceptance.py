@@ -50,20 +50,25 @@ def judged_answers(tasks: Sequence[TaskTrials], condition: str = "") -> list[Jud
         If no model was asked under the condition, or no task has answers that are right or wrong.
     """
     models = [(task, model) for task in tasks for model in task.models]
+    if condition:
+        _check_condition(models, condition)
+    answers = [each for task, model in models for each in _of_model(task, model, condition)]
+    if models and not answers:
+        raise ValueError(
+            f"no answer is right or wrong and has a confidence ({', '.join(task.task for task in tasks)}): name logs of a"
+            " task whose answers are graded, such as scale_granularity"
+        )
+    return answers
+
+
+def _check_condition(models: Sequence[tuple[TaskTrials, ModelTrials]], condition: str) -> None:
+    """Raise ValueError if no model was asked under a condition."""
     known = in_order(label for _, model in models for label in model.columns["condition"].tolist())
-    if condition and condition not in known:
+    if condition not in known:
         raise ValueError(
             f"no model was asked under {condition!r}{did_you_mean(condition, known)}; the conditions are"
             f" {', '.join(known)}"
         )
-    answers = [each for task, model in models for each in _of_model(task, model, condition)]
-    if models and not answers:
-        names = ", ".join(dict.fromkeys(task.task for task, _ in models))
-        raise ValueError(
-            f"no answer is right or wrong and has a confidence ({names}): name logs of a task whose answers are graded,"
-            " such as scale_granularity"
-        )
-    return answers
 
 
 def _of_model(task: TaskTrials, model: ModelTrials, condition: str) -> Iterator[JudgedAnswers]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -84,20 +85,12 @@ def threshold(
     from confidence_tasks.report.acceptance import accepted_answers, judged_answers
     from confidence_tasks.report.clusters import with_units
     from confidence_tasks.report.task_trials import group_by_task
-    from confidence_tasks.statistics.acceptance import acceptance_threshold, threshold_of_share
 
-    if accuracy is not None and share is None:
-        find = partial(acceptance_threshold, accuracy=accuracy, level=level, seed=seed)
-    elif share is not None and accuracy is None:
-        find = partial(threshold_of_share, share=share, level=level, seed=seed)
-    else:
-        raise click.UsageError(
-            "name either --accuracy, such as --accuracy 0.95, or --accept, such as --accept 0.8"
-        )
+    find = _search(accuracy, share)
     collection = read_trials(paths, cache=open_cache(no_cache))
     with as_click_error():
         answers = judged_answers(with_units(group_by_task(collection.files), cluster), condition)
-        found = accepted_answers(answers, find)
+        found = accepted_answers(answers, partial(find, level=level, seed=seed))
     if as_json:
         print_json([_record(*each) for each in found])
     elif found:
@@ -106,6 +99,19 @@ def threshold(
         print_message("no trials were found", colour="red")
     if not found or any(not each.n_accepted for _, each in found):
         raise SystemExit(1)
+
+
+def _search(accuracy: float | None, share: float | None) -> Callable[..., Acceptance]:
+    """Return the function that finds the threshold of an accuracy or of a share; exactly one must be given."""
+    from confidence_tasks.statistics.acceptance import acceptance_threshold, threshold_of_share
+
+    if accuracy is not None and share is None:
+        return partial(acceptance_threshold, accuracy=accuracy)
+    if share is not None and accuracy is None:
+        return partial(threshold_of_share, share=share)
+    raise click.UsageError(
+        "name either --accuracy, such as --accuracy 0.95, or --accept, such as --accept 0.8"
+    )
 
 
 def _record(answers: JudgedAnswers, found: Acceptance) -> dict[str, Any]:
