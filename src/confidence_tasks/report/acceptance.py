@@ -55,8 +55,8 @@ def judged_answers(tasks: Sequence[TaskTrials], condition: str = "") -> list[Jud
     answers = [each for task, model in models for each in _of_model(task, model, condition)]
     if models and not answers:
         raise ValueError(
-            f"no answer is right or wrong and has a confidence ({', '.join(task.task for task in tasks)}): name logs of a"
-            " task whose answers are graded, such as scale_granularity"
+            f"no answer is right or wrong and has a confidence ({', '.join(task.task for task in tasks)}): name logs"
+            " of a task whose answers are graded, such as scale_granularity"
         )
     return answers
 
