@@ -16,8 +16,16 @@ from typing import Any
 
 from confidence_tasks.reading.abstention import is_refusal
 from confidence_tasks.reading.answers import Answer
-from confidence_tasks.reading.cleaning import CLEANING, Rules, fold, truncate_reply
+from confidence_tasks.reading.cleaning import CLEANING, fold, truncate_reply
 from confidence_tasks.reading.numbers import SPAN, find_numbers
+from confidence_tasks.reading.sentences import (
+    NUMBER,
+    OUT_OF,
+    confidences_before_a_word,
+    is_about_the_answer,
+    revises_confidence,
+    share_of,
+)
 from confidence_tasks.study.trial import Reading, Status
 
 _CLEANING = {name: CLEANING[name] for name in ("thought", "chat_tokens")}
@@ -217,57 +225,60 @@ def _keys_pattern(keys: tuple[str, ...]) -> re.Pattern[str]:
 
 # A probability beside an answer -------------------------------------------------------------------------------
 
-_REMARK = re.compile(r"\s*(?:(?:-|\(|,)\s*[^\s\d].*|\.?)", re.DOTALL)
+_REMARK = re.compile(r"\s*(?:(?:-(?!>)|\(|,)\s*[^\s\d].*|\.?)", re.DOTALL)
 """A remark after a probability, which begins with a dash, a bracket or a comma."""
+_SHARE = re.compile(rf"(?P<first>{NUMBER}){OUT_OF}", re.IGNORECASE)
 
 
 def read_probability(text: str) -> tuple[float, tuple[str, ...]]:
-    """Read the probability at the start of a short text; return it with the names of the lenient rules needed.
+    """Read the probability that a short text states; return it with the names of the lenient rules needed.
 
-    A percentage is divided by 100. The number may be outside [0, 1]. It is NaN if the text does not begin with a
-    number, or continues with anything but a remark after a dash, a bracket or a comma.
+    A percentage is divided by 100, and a number out of another one by that number. The number may be outside [0, 1].
+    It is NaN if the text does not begin with a number, unless it is a sentence such as ``I am 85% confident``. It is
+    also NaN if the text continues with anything but a remark after a dash, a bracket or a comma, or with a revision.
 
     Examples
     --------
-    >>> for text in ("0.85", "85%", "0.9 (very sure)", "1.2", "0.7-0.8", "20% chance of being wrong", "high"):
+    >>> for text in ("0.85", "85%", "0.9 (sure)", "1.2", "0.7-0.8", "17 out of 20", "I am 85% sure", "0.8, no, 0.6"):
     ...     print(text, *read_probability(text))
     0.85 0.85 ()
     85% 0.85 ('percent',)
-    0.9 (very sure) 0.9 ('remark',)
+    0.9 (sure) 0.9 ('remark',)
     1.2 1.2 ()
     0.7-0.8 nan ()
-    20% chance of being wrong nan ()
-    high nan ()
+    17 out of 20 0.85 ('share',)
+    I am 85% sure 0.85 ('sentence', 'percent')
+    0.8, no, 0.6 nan ('revised',)
     """
     plain = fold(text[:SPAN]).strip()
     number = next(find_numbers(plain), None)
-    if (
-        number is None
-        or number.start > 0
-        or "fraction" in number.forms
-        or not _REMARK.fullmatch(plain, number.end)
-    ):
-        return math.nan, ()
-    value = number.value / 100 if number.percent else number.value
+    if number is None or number.start > 0 or "fraction" in number.forms:
+        return _share_or_sentence(plain)
+    if not _REMARK.fullmatch(plain, number.end):
+        return _share_or_sentence(plain)
+    value = float(number.value / 100 if number.percent else number.value)
+    if revises_confidence(plain[number.end :], value):
+        return math.nan, ("revised",)
     rules = (("percent", number.percent), ("remark", plain != number.text))
-    return float(value), (*(name for name, applies in rules if applies), *number.forms)
+    return value, (*(name for name, applies in rules if applies), *number.forms)
 
 
-_REVISES = re.compile(
-    r"\b(?:revis|chang|lower|rais|adjust|updat|reduc|increas|decreas|correct)\w{0,4}\s(?:[a-z]{1,12}\s){0,3}confidence\b",
-    re.IGNORECASE,
-)
+def _share_or_sentence(text: str) -> tuple[float, tuple[str, ...]]:
+    """Read a text that states a number out of another one, or a sentence such as ``I am 85% confident``."""
+    share = _SHARE.match(text)
+    if share is None or not _REMARK.fullmatch(text, share.end()):
+        return _probability_in_sentence(text)
+    value = share_of(float(share["first"].replace(",", ".")), share["whole"], share["joint"])
+    return (value, ("share",)) if is_probability(value) else (math.nan, ())
 
 
-def revises_confidence(text: str) -> bool:
-    """Return True if the text after a confidence replaces it in a sentence.
-
-    Examples
-    --------
-    >>> revises_confidence("Let me revise my confidence to 65."), revises_confidence("My confidence is high.")
-    (True, False)
-    """
-    return _REVISES.search(text) is not None
+def _probability_in_sentence(text: str) -> tuple[float, tuple[str, ...]]:
+    """Read a text that states one confidence before a word, such as ``I am 85% confident``."""
+    matches = list(confidences_before_a_word(text))
+    if len(matches) != 1 or not is_about_the_answer(text, *matches[0].span()):
+        return math.nan, ()
+    value, rules = read_probability(matches[0]["figures"])
+    return value, ("sentence", *rules)
 
 
 def is_probability(value: float) -> bool:
@@ -311,13 +322,20 @@ def status_of(*, answered: bool, stated: bool, inside: bool, refused: bool, rule
 KEYS = ("Answer", "Confidence")
 
 
+def read_field_of_confidence(fields: JsonFields, text: str) -> tuple[float, tuple[str, ...]]:
+    """Read the field ``Confidence`` of a reply, unless the text after the last object revises it."""
+    value, rules = read_probability(fields.fields.get("Confidence", ""))
+    _, closed, after = text.rpartition("}")
+    return (math.nan, (*rules, "revised")) if closed and revises_confidence(after, value) else (value, rules)
+
+
 def read_answer_and_confidence(text: str, read: Callable[[str], Answer]) -> Reading:
     """Read the JSON fields ``Answer`` and ``Confidence`` of any text; ``read`` reads the value of ``Answer``."""
     text = truncate_reply(text)
     json_fields = read_json_fields(text, KEYS)
     stated_answer = json_fields.fields.get("Answer", "")
     answer = read(stated_answer)
-    value, interpreted = read_probability(json_fields.fields.get("Confidence", ""))
+    value, interpreted = read_field_of_confidence(json_fields, text)
     rules = (*json_fields.rules, *answer.rules, *interpreted)
     status = status_of(
         answered=answer.found,
@@ -327,44 +345,3 @@ def read_answer_and_confidence(text: str, read: Callable[[str], Answer]) -> Read
         rules=rules,
     )
     return Reading(answer.text, value, status, rules)
-
-
-# Labels ---------------------------------------------------------------------------------------------------------
-
-LINE_START = r"^[^\w\n\"'(\[{<~]{0,8}"
-_ENDS = r"(?:[ ]?\#?\d{1,2})?(?:[ ]?\([^()\n]{0,40}\))?"
-ANSWER_NAME = rf"(?:(?:my|your|the|final|correct|best)[ ]){{0,3}}answer{_ENDS}"
-CONFIDENCE_NAME = (
-    rf"(?:(?:my|your|the)[ ])?confidence(?:[ ](?:level|score|rating|in[ ](?:my|this|the)[ ]answer))?{_ENDS}"
-)
-"""Parts of regular expressions: the start of a line, and the labels of an answer and of a confidence."""
-
-_HEADING = re.compile(
-    rf"({LINE_START}(?:{ANSWER_NAME}|{CONFIDENCE_NAME}|(?:(?:my|the|final)[ ]){{0,2}}decision))"
-    r"[ :]{0,3}\n\s{0,20}(?=\S)",
-    re.IGNORECASE | re.MULTILINE,
-)
-_TAG = re.compile(r"<(/?)(answer|confidence)>", re.IGNORECASE)
-"""An XML tag around an answer or a confidence, as in ``<answer>B</answer>``."""
-_JSON_BEGINS = re.compile(r"\s*\{\s*[\"']")
-_FIELDS = ("decision", "answer", "final answer", "final_answer", "confidence")
-
-
-def _json_as_lines(text: str) -> str:
-    """Write the fields of a reply that is JSON, valid or broken, or contains valid JSON, as labelled lines."""
-    if "{" not in text:
-        return text
-    result = read_json_fields(text, _FIELDS)
-    is_valid = "fields" not in result.rules and not result.fields.keys() <= {"confidence"}
-    if not is_valid and not _JSON_BEGINS.match(text):
-        return text
-    lines = (f"{key.replace('_', ' ')}: {result.fields[key]}" for key in _FIELDS if key in result.fields)
-    return "\n".join(lines)
-
-
-LAYOUTS: Rules = {
-    "json": _json_as_lines,
-    "tags": lambda text: _TAG.sub(lambda tag: "\n" if tag[1] else f"\n{tag[2]}: ", text),
-    "next_line": lambda text: _HEADING.sub(r"\1: ", text),
-}
-"""Rules that rewrite other arrangements of labels and values as labelled lines."""

@@ -3,7 +3,8 @@ r"""Awkward replies, each labelled by hand, before the reader existed, with the 
 How the human reads, where it is not obvious:
 
 * Where a rule would need one more exception, nothing is read: a missing confidence is better than a clever guess. So a
-  confidence has a label at the start of its line, or behind the answer on its line, and is one number in digits.
+  confidence has a label at the start of its line, or behind the answer on its line, or stands before a word such as
+  ``sure`` in a reply without a label, and is one number in digits.
 * The number said is the number read. Nothing is converted from one scale to another: ``85%`` says 85, which is
   right on 0-100 and off the scale on 0-20. ``15%`` on 0-20 says 15: nobody answers and then gives himself 15 in a
   hundred, while a percent sign out of habit is common.
@@ -123,7 +124,7 @@ LABELS = [
     Awkward("Answer: The answer is B\nConfidence: 17", "0-20", "B", 17, "repaired"),
     Awkward("Answer: the correct option is (B) London.\nConfidence: 17", "0-20", "B", 17, "repaired"),
     Awkward("The capital is London, so the correct answer is B. My confidence is 17.", "0-20", "B", 17, "repaired" ),
-    Awkward("The answer is C. I'm 90% sure of this.", "0-100", "C", NAN, "missing_confidence"),
+    Awkward("The answer is C. I'm 90% sure of this.", "0-100", "C", 90.0, "repaired"),
     Awkward("Sure! Here is my answer:\n\nAnswer: B\nConfidence: 17", "0-20", "B", 17, "repaired"),
     Awkward("Answer: B\nConfidence: 17\n\nLet me know if you have any other questions!", "0-20", "B", 17, "repaired"),
     Awkward("Answer: B\nConfidence: 17\nExplanation: London has been the capital since 1066.",

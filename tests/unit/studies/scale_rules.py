@@ -21,6 +21,8 @@ ARRANGEMENTS: Mapping[str, tuple[str, str]] = {
     "cue": ("The answer stands behind `the answer is`.", "It is big, so the answer is B.\nConfidence: 17"),
     "box": ("The answer stands in a LaTeX box.", "So it is $\\boxed{B}$.\nConfidence: 17"),
     "bare_answer": ("The answer stands alone before the confidence.", "B\nConfidence: 17"),
+    "sentence": ("The confidence stands in a sentence.", "Answer: B\nI am 17 out of 20 sure."),
+    "within_line": ("The confidence has a label within the last line.", "B. Confidence: 17"),
     "label": ("A label is spelt in another way.", "answer: B\nconfidence: 17"),
     "order": ("The confidence comes first.", "Confidence: 17\nAnswer: B"),
     "one_line": ("Both stand on one line.", "Answer: B, Confidence: 17"),
@@ -32,6 +34,10 @@ ARRANGEMENTS: Mapping[str, tuple[str, str]] = {
     "unpaired": (
         "A confidence in an answer that was replaced is not one in the new answer.",
         "Answer: A\nConfidence: 17\nNo:\nAnswer: B",
+    ),
+    "revised": (
+        "A confidence is not read where a sentence behind it replaces it.",
+        "Answer: A\nConfidence: 17\nLet me lower that to 12.",
     ),
     "taken_back": (
         "An answer is not read where a line behind it takes it back.",

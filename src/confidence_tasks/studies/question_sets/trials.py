@@ -22,6 +22,7 @@ from confidence_tasks.reading.fields import (
     declines,
     is_probability,
     read_answer_and_confidence,
+    read_field_of_confidence,
     read_json_fields,
     read_probability,
     status_of,
@@ -118,7 +119,7 @@ def read_judgement(text: str, given: str) -> Reading:
     reply = _read_continuation(text) or read_json_fields(text, KEYS)
     answer = reply.fields.get("Answer", "").strip()
     is_own = not _fold(given).startswith(_fold(answer))
-    confidence, number_rules = read_probability(reply.fields.get("Confidence", ""))
+    confidence, number_rules = read_field_of_confidence(reply, text)
     rules = (*reply.rules, *number_rules, *(("own_answer",) if is_own else ()))
     answered = "Confidence" in reply.fields or bool(answer)
     status = status_of(

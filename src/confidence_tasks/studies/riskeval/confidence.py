@@ -22,39 +22,39 @@ from decimal import Decimal
 from pathlib import Path
 
 from confidence_tasks.reading.answers import read_answer
-from confidence_tasks.reading.fields import revises_confidence
 from confidence_tasks.reading.numbers import find_numbers
+from confidence_tasks.reading.sentences import (
+    NUMBER,
+    OF_BEING_RIGHT,
+    OUT_OF,
+    PERCENT,
+    confidences_before_a_word,
+    is_about_the_answer,
+    revises_confidence,
+    share_of,
+)
 from confidence_tasks.study.trial import Kind
 
 ROUNDING = 0.005
 """Largest difference between two numbers that state the same confidence."""
 
-_NUMBER = r"(?:\d{1,40}(?:\.\d{1,40}|,\d{1,2})?|0,\d{1,40}|\.\d{1,40})(?![\d_]|[.,]\d|e[-+]?\d)"
-_PERCENT = r"(?P<percent>\s?(?:%|percent\b))"
-_FIGURES = (
-    rf"(?:(?:about|around|approximately|roughly|only|just|~)\s?)?(?P<bound>[<>]=?\s?)?(?P<first>[-+]?{_NUMBER}){_PERCENT}?"
-    r"(?:\s?(?:/|out\sof)\s?(?P<whole>100?|1)(?![\d.]))?(?!\s?(?:-|to|or|/|:|±)\s?\d)"
+_START = (
+    r"(?:I(?:'m|\sam)\s)?(?:(?:about|around|approximately|roughly|only|just|~)\s?)?"
+    rf"(?P<bound>[<>]=?\s?)?(?P<first>[-+]?{NUMBER}){PERCENT}?"
 )
+_STOP = r"(?!\s?(?:-|to|or|/|:|±)\s?\d)"
+_FIGURES = rf"{_START}(?:\s?(?:/|out\sof)\s?(?P<whole>100?|1)(?![\d.]))?{_STOP}"
+_LABELLED_FIGURES = rf"{_START}(?:{OUT_OF})?{_STOP}"
+"""Numbers. After a label, they may be out of any number; elsewhere ``3/4`` may be the answer."""
 _VALUE = re.compile(
-    rf"{_FIGURES}(?=\s{{0,4}}(?:[.,;:!()\[\]|}}\"'\n]|-\s|(?:so|and|but)\b|\Z))", re.IGNORECASE
+    rf"{_LABELLED_FIGURES}(?=\s{{0,4}}(?:[.,;:!()\[\]|}}\"'\n]|-\s|(?:so|and|but)\b|\Z))", re.IGNORECASE
 )
-_RIGHT = r"(?:correct(?:ness)?|right)"
-_OF_BEING_RIGHT = (
-    rf"(?:probability|likelihood|chance)(?:\sof\s(?:being\s)?{_RIGHT}|\sthat\s[^.\n]{{0,60}}?\b{_RIGHT})"
-)
-"""Expressions for the chance of being right; other chances belong to the question."""
 _LABEL = re.compile(
     rf"\b(?:(?:my|the|your|estimated|overall|(?P<revised>final|revised|updated)|initial)\s){{0,3}}"
-    rf"\b(?:confidence|certainty|{_OF_BEING_RIGHT})(?:\s(?:level|score|rating|estimate))?"
+    rf"\b(?:confidence|certainty|{OF_BEING_RIGHT})(?:\s(?:level|score|rating|estimate))?"
     r"(?:\s?\((?:0%?\s?(?:-|to)\s?(?P<top>100|1)%?|[^()\d\n]{0,60})\))?"
     r"(?:\s(?:that|in|for)\s[^:=|\n.;%]{1,80}(?=\s?(?:[:=|]|\bis\b)))?"
     r"(?:\s?(?P<mark>[:=|]|->)\s{0,4}|[ ](?:is|of|at)[ ]|[ ](?=[\d.~<>]))",
-    re.IGNORECASE,
-)
-_FIGURES_FIRST = re.compile(
-    rf"(?<![\w.,/])(?<!\d-)(?P<first>{_NUMBER}){_PERCENT}?[ ]"
-    rf"(?:(?:confident|sure|certain|confidence|certainty)\b(?!\s(?:interval|level|limit|region|band))"
-    rf"|{_OF_BEING_RIGHT}|likely\s(?:to\sbe\s)?{_RIGHT})",
     re.IGNORECASE,
 )
 _IN_WORDS = re.compile(
@@ -65,19 +65,6 @@ _IN_WORDS = re.compile(
 )
 _WORDS = re.compile(r"[^.,;:()\n|]{0,100}")
 _IN_BRACKETS = re.compile(rf"\s?\(\s?{_FIGURES}\s?\)", re.IGNORECASE)
-
-_SPAN = 120
-"""Maximum number of characters of the clause before, and after, a statement."""
-_CLAUSE_ENDS = re.compile(
-    r"[.!?](?=\s|\Z)|[,;()|\n]|\s-\s|\b(?:so|but|and|while|yet|since|because|hence|thus)\b", re.IGNORECASE
-)
-_NOT_ABOUT_THE_ANSWER = re.compile(
-    r"\b(?:not|never|cannot|lack|without|wrong|incorrect|mistaken|error|if|when|unless|until|whether|would|must"
-    r"|need\w*|requir\w*|demand\w*|minimum|threshold|break-?\s?even|cut-?\s?off|exceed\w*|above|below|under|over|than|at\sleast)\b"
-    r"|n't\b",
-    re.IGNORECASE,
-)
-"""Words of a denial, of a condition, or of a confidence that an answer requires."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +129,15 @@ def find_confidences(
         agree = all(abs(each.value - numbers[0].value) <= ROUNDING for each in numbers[1:])
         if not agree and not numbers[-1].revised:
             return StatedConfidence(rules=("two_confidences",)), spans
-        if valid and revises_confidence(text[(numbers or valid)[-1].end :]):
-            return StatedConfidence(rules=("revised",)), spans
         if valid:
-            return (numbers or valid)[-1], spans
+            return _unless_revised((numbers or valid)[-1], text), spans
     return UNSTATED, spans
+
+
+def _unless_revised(statement: StatedConfidence, text: str) -> StatedConfidence:
+    """Return a statement, or none if a later sentence replaces it."""
+    revised = revises_confidence(text[statement.end :], statement.value)
+    return StatedConfidence(rules=("revised",)) if revised else statement
 
 
 def read_confidence(value: str) -> StatedConfidence:
@@ -188,8 +179,10 @@ def _read_value(text: str, position: int, top: str | None) -> StatedConfidence:
 
 def _find_before_word(text: str) -> Iterator[StatedConfidence]:
     """Find ``85% confident``, ``0.7 probability of being right``."""
-    for match in _FIGURES_FIRST.finditer(text):
-        yield _check_clause(text, _read_number(match))
+    for match in confidences_before_a_word(text):
+        written = text[match.start("first") : match.end()]
+        number = _read_number(match)
+        yield _check_clause(text, replace(number, text=written if number.text else ""))
 
 
 def _find_in_words(text: str) -> Iterator[StatedConfidence]:
@@ -203,11 +196,9 @@ def _find_in_words(text: str) -> Iterator[StatedConfidence]:
 
 def _check_clause(text: str, statement: StatedConfidence, label: str = "") -> StatedConfidence:
     """Return a statement, without its value if the words of its clause say that it is not about the answer."""
-    before = _CLAUSE_ENDS.split(text[max(0, statement.start - _SPAN) : statement.start])[-1]
-    after = _CLAUSE_ENDS.split(text[statement.end : statement.end + _SPAN], maxsplit=1)[0]
-    if any(map(_NOT_ABOUT_THE_ANSWER.search, (before, label, after))):
-        return StatedConfidence(start=statement.start, end=statement.end)
-    return statement
+    if is_about_the_answer(text, statement.start, statement.end, label):
+        return statement
+    return StatedConfidence(start=statement.start, end=statement.end)
 
 
 def _read_number(match: re.Match[str], top: str | None = None) -> StatedConfidence:
@@ -215,15 +206,17 @@ def _read_number(match: re.Match[str], top: str | None = None) -> StatedConfiden
     groups = match.groupdict()
     number = Decimal(groups["first"].replace(",", "."))
     implied = "100" if 10 < number <= 100 else "1"
-    value = number / Decimal("100" if groups["percent"] else groups.get("whole") or top or implied)
+    value = float(number / Decimal("100" if groups["percent"] else top or implied))
+    if groups.get("whole"):
+        value = share_of(float(number), groups["whole"], groups.get("joint") or "/")
     text = match[0].strip(" ()")
+    if math.isnan(value):
+        return StatedConfidence(start=match.start(), end=match.end())
     if not 0 <= value <= 1:
         return StatedConfidence(math.nan, text, ("out_of_range",), *match.span())
     bare = not (groups["percent"] or groups.get("whole") or top)
     rules = (("bound", groups.get("bound")), ("implied_percent", bare and number > 1))
-    return StatedConfidence(
-        float(value), text, tuple(name for name, applies in rules if applies), *match.span()
-    )
+    return StatedConfidence(value, text, tuple(name for name, applies in rules if applies), *match.span())
 
 
 # Verbal expressions -----------------------------------------------------------------------------------------------

@@ -36,7 +36,8 @@ from confidence_tasks.reading.cleaning import (
     read_first_turn,
     truncate_reply,
 )
-from confidence_tasks.reading.fields import LAYOUTS, read_json_fields, status_of
+from confidence_tasks.reading.fields import read_json_fields, status_of
+from confidence_tasks.reading.layouts import LAYOUTS
 from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.sources import SourceError, load
 from confidence_tasks.sources.table import SOURCES
@@ -309,8 +310,10 @@ def _read_turn(text: str, kind: Kind, choices: Sequence[str]) -> RiskReading:
 
 
 def _line_before_confidence(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """Return the line before a confidence that begins a line, if it is the only one: an answer without a label."""
+    """Return the only line, or sentence of a line, before a confidence: an answer without a label."""
     *lines, last = text[: min((start for start, _ in spans), default=0)].split("\n")
+    if last.rstrip().endswith((".", "!")):
+        lines, last = [*lines, last], ""
     nonempty = [line for line in lines if line.strip()]
     return nonempty[0] if len(nonempty) == 1 and not last.strip() else ""
 
@@ -421,7 +424,7 @@ def _strip(value: str, kind: Kind) -> str:
     """Strip punctuation from both ends of an answer; a text keeps a bracket whose other half it contains."""
     if kind != "text":
         return value.strip(_MARGIN)
-    value = _NOTHING_IN_BRACKETS.sub("", value).strip(" ,;:|")
+    value = _NOTHING_IN_BRACKETS.sub("", value).strip(" ,;:|").removesuffix(" .")
     for left, right in _BRACKETS:
         if value.endswith((left, right)) and value.count(left) != value.count(right):
             value = value[:-1].rstrip(" ,;:|")

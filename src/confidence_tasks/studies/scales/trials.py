@@ -4,7 +4,8 @@ Dai (2026), arXiv:2603.09309, section 3.3.
 
 A reply that follows the requested format exactly is ``ok``. Any other reply is cleaned first and then read by lenient
 rules. The confidence follows the last label ``Confidence`` at the start of a line; if there is none, it follows that
-word on the line of an answer. The answer is searched for in this order: after ``Answer:``, after ``the answer is``, in
+word on the line of an answer, within the last line, or stands in a sentence. Of several, the last counts, and none if a
+later sentence revises it. The answer is searched for in this order: after ``Answer:``, after ``the answer is``, in
 a box, alone on a line before the confidence. The reading lists the rules that were used. A value that the reply does
 not state is left missing.
 """
@@ -24,21 +25,15 @@ from confidence_tasks.reading.cleaning import (
     apply_rules,
     clean,
     clean_value,
-    is_placeholder,
     last_box,
     read_first_turn,
     truncate_reply,
 )
 from confidence_tasks.reading.explanation import answer_and_key, format_number
-from confidence_tasks.reading.fields import (
-    ANSWER_NAME,
-    CONFIDENCE_NAME,
-    LAYOUTS,
-    LINE_START,
-    revises_confidence,
-    status_of,
-)
+from confidence_tasks.reading.fields import status_of
 from confidence_tasks.reading.grading import grade
+from confidence_tasks.reading.layouts import LAYOUTS
+from confidence_tasks.reading.sentences import OUT_OF, revises_confidence, share_of
 from confidence_tasks.simulation.reply import answer, reply_probabilities
 from confidence_tasks.simulation.subject import Subject, expected_values
 from confidence_tasks.statistics import discretization
@@ -52,6 +47,7 @@ from confidence_tasks.studies.scales.replies import (
     reply_in_format,
     report_distribution,
 )
+from confidence_tasks.studies.scales.statements import Statement, find_statements
 from confidence_tasks.study.measures import (
     ACCURACY,
     ACCURACY_OF_ALL,
@@ -93,12 +89,13 @@ def _report_pattern(scale: Scale) -> re.Pattern[str]:
     bounds = rf"(?<![\d.]){scale.lower}\s?(?:-|to|,|and)\s?{scale.upper}(?![\d%])"
     return re.compile(
         rf"""
+        (?:I(?:'m|\sam)\s)?
         (?P<hedge>(?:about|around|approximately|approx\.?|roughly|~)\s?)?
         (?:(?P<range>{_NUMBER})\s?%?\s?(?:-|to)\s?)?
         (?P<number>(?(range)|[+-]?){_NUMBER})
         (?P<percent>\s?(?:%|percent\b|per\scent\b))?
-        (?:\s?(?:/|out\sof\b)\s?(?P<whole>{_NUMBER}))?
-        (?P<remark>\s(?:confident|confidence|sure|certain)\b)?
+        (?:{OUT_OF})?
+        (?P<remark>\s(?:confident|confidence|sure|certain)\b(?:\s(?:in|of|about)\s(?:my|the|this|that)(?:\sanswer)?)?)?
         (?P<rest>\W{{0,8}}|\s?(?:[-(\[.,;:!]|\bon\b)(?:\D|{bounds})*|\s?\([^()%]{{0,80}}\)\W{{0,8}})
         """,
         re.VERBOSE | re.IGNORECASE,
@@ -147,7 +144,7 @@ def read_confidence(value: str, scale: Scale) -> tuple[float, tuple[str, ...]]:
             math.nan if repeats_bounds or not scale.lower <= low < high <= scale.upper else (low + high) / 2
         )
     if match["whole"]:
-        return _share_of_scale(number, float(match["whole"]), scale), rules
+        return _share_of_scale(match, scale), rules
     if scale.label == _UNIT:
         return number / 100 if match["percent"] else number, rules
     return math.nan if forms["decimal"] and 0 <= number <= 1 else number, rules
@@ -157,12 +154,38 @@ _UNIT = "0-1"
 """Label of the scale of probabilities, on which decimals and percentages are read."""
 
 
-def _share_of_scale(number: float, whole: float, scale: Scale) -> float:
-    """Convert a number out of another one, such as 9/10, to probabilities or percentages; NaN on other scales."""
-    if whole == scale.upper:
+def _share_of_scale(match: re.Match[str], scale: Scale) -> float:
+    """Convert a number out of another one, such as 9/10, to probabilities or percentages; NaN on other scales.
+
+    On a line for the confidence, ``7/8`` is no date, so that any whole will do.
+    """
+    number = float(match["number"])
+    if float(match["whole"]) == scale.upper:
         return number
-    is_share = scale.label in (_UNIT, PERCENT.label) and 0 <= number <= whole and whole > 0
-    return number / whole * scale.upper if is_share else math.nan
+    joint = match["joint"].replace("/", "out of")
+    share = share_of(number, match["whole"], joint) if scale.label in (_UNIT, PERCENT.label) else math.nan
+    return share * scale.upper if 0 <= share <= 1 else math.nan
+
+
+def read_stated_confidence(reply: str, scale: Scale) -> float:
+    r"""Read the confidence of a reply to a question that asks for nothing else; NaN if the reply states none.
+
+    Examples
+    --------
+    >>> for text in ("85%", "Confidence: 85", "I am 85% sure.", "| Confidence |", "Confidence: 85\nNo, 65."):
+    ...     print(read_stated_confidence(text, PERCENT))
+    85.0
+    85.0
+    85.0
+    nan
+    nan
+    """
+    cleaned, _ = clean(truncate_reply(reply))
+    text, _ = apply_rules(LAYOUTS, cleaned)
+    *_, confidences = find_statements(text)
+    last = confidences[-1] if confidences else Statement(text, 0, len(text))
+    value, _ = read_confidence(last.value.rstrip("."), scale)
+    return math.nan if revises_confidence(text[last.start :], value) else value
 
 
 # Replies in the requested format --------------------------------------------------------------------------------
@@ -212,83 +235,12 @@ def _read_strictly(text: str, expected: ExpectedReply) -> Reading | None:
 
 # Other replies --------------------------------------------------------------------------------------------------
 
-_COLON = r"(?:[ ]is)?[ ]{0,3}[:=]"
-_ANSWER_LABEL = re.compile(rf"{LINE_START}{ANSWER_NAME}{_COLON}", re.IGNORECASE | re.MULTILINE)
-_ANSWER_CUE = re.compile(
-    r"\b(?:the|my)[ ](?:(?:final|correct|best)[ ])?(?:answer|option)[ ]is[ ]", re.IGNORECASE
-)
-_CONFIDENCE_LABEL = re.compile(
-    rf"{LINE_START}{CONFIDENCE_NAME}(?:{_COLON}|[ ]is[ ])", re.IGNORECASE | re.MULTILINE
-)
-_CONFIDENCE_AFTER_ANSWER = re.compile(rf"(?<=[\s,;|(]){CONFIDENCE_NAME}(?:{_COLON}|[ ]is[ ])", re.IGNORECASE)
-_PROBABILITY_LABEL = re.compile(
-    rf"{LINE_START}probability{_COLON}|\n(?=[01]?\.\d{{1,4}}\s*\Z)", re.IGNORECASE | re.MULTILINE
-)
-_GUESS_LABEL = re.compile(rf"{LINE_START}(?:my )?guess{_COLON}", re.IGNORECASE | re.MULTILINE)
-"""Labels of Tian et al. (2023), arXiv:2305.14975; a probability may also stand alone on the last line."""
 _LINE = re.compile(r"^.*\S", re.MULTILINE)
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|,?\s(?=(?:and|with)\b)", re.IGNORECASE)
 _NOT_PUNCTUATION = re.compile(r"[^\s!-/:-@\[-`{-~]")
 
-LONGEST_LINE = 1_000
-"""Maximum number of characters after a label that are read."""
-
 MAX_LINES = 40
 """Maximum number of lines without a label that are searched for an answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A part of a reply that states a value.
-
-    It spans from ``start``, where its label begins, to ``end``; ``rule`` names the lenient rule that found it.
-    """
-
-    value: str
-    start: int
-    end: int
-    rule: str = ""
-
-    @property
-    def empty(self) -> bool:
-        """True if the value has no letter or digit, or repeats the placeholder of the prompt."""
-        return not any(map(str.isalnum, self.value)) or is_placeholder(self.value)
-
-
-def _statements(text: str) -> tuple[list[Statement], list[Statement], list[Statement]]:
-    """Return the labelled answers, the answers after ``the answer is``, and the confidences, in order of appearance.
-
-    A statement ends with its line. An answer also ends where a confidence begins on its line. Such a confidence counts
-    only if no line begins with one.
-    """
-    labels = _labels(_CONFIDENCE_LABEL, _PROBABILITY_LABEL, text)
-    confidences = [_statement_after(label, text) for label in labels]
-    same_line: dict[int, Statement] = {}
-    answers: list[Statement] = []
-    cued: list[Statement] = []
-    found = ((_labels(_ANSWER_LABEL, _GUESS_LABEL, text), answers), (_ANSWER_CUE.finditer(text), cued))
-    for answer_labels, statements in found:
-        for label in answer_labels:
-            answer = _statement_after(label, text)
-            if confidence := _CONFIDENCE_AFTER_ANSWER.search(text, label.end(), answer.end):
-                same_line[confidence.start()] = _statement_after(confidence, text)
-                answer = _statement_after(label, text, confidence.start())
-            statements.append(answer)
-    own_line = [confidence for confidence in confidences if not confidence.empty]
-    return answers, cued, own_line or [part for _, part in sorted(same_line.items()) if not part.empty]
-
-
-def _labels(pattern: re.Pattern[str], other: re.Pattern[str], text: str) -> list[re.Match[str]]:
-    """Return the labels of the format; without any, those of Tian et al. (2023)."""
-    return list(pattern.finditer(text)) or list(other.finditer(text))
-
-
-def _statement_after(label: re.Match[str], text: str, end: int = -1) -> Statement:
-    """Return the text after a label, by default up to the end of the line."""
-    if end < 0:
-        end = text.find("\n", label.end(), label.end() + LONGEST_LINE)
-        end = end if end >= 0 else min(len(text), label.end() + LONGEST_LINE)
-    return Statement(text[label.end() : end].strip(" \t,;|("), label.start(), end)
 
 
 def _find_answer(
@@ -372,12 +324,12 @@ def _read_leniently(text: str, expected: ExpectedReply) -> Reading:
 def _read_turn(text: str, expected: ExpectedReply) -> Reading:
     scale = expected.scale
     text, layout_rules = apply_rules(LAYOUTS, text)
-    answers, cued, confidences = _statements(text)
+    answers, cued, confidences = find_statements(text)
     confidence = confidences[expected.format.answer_index] if confidences else None
     raw, number_rules = read_confidence(confidence.value.rstrip(".") if confidence else "", scale)
     answer = _find_answer(text, answers, cued, confidence.start if confidence else -1, expected)
     reading = expected.read_answer(answer.value) if answer else Answer("")
-    place_rules = (answer.rule,) if answer and answer.rule else ()
+    place_rules = [found.rule for found in (answer, confidence) if found and found.rule]
     rules = [*layout_rules, *place_rules, *reading.rules, *number_rules]
     answer_text = reading.text
     if answer and expected.kind != "text" and takes_back(text[answer.end :]):
@@ -386,7 +338,7 @@ def _read_turn(text: str, expected: ExpectedReply) -> Reading:
     elif answer and confidence and _is_unpaired(answers, answer, confidence, expected):
         raw = math.nan
         rules.append("unpaired")
-    if confidence and revises_confidence(text[confidence.end :]):
+    if confidence and revises_confidence(text[confidence.start :], raw):
         raw = math.nan
         rules.append("revised")
     if answer and confidence:

@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confidence_tasks.reading.answers import known_answers, read_answer
-from confidence_tasks.reading.cleaning import trim_span, truncate_reply
+from confidence_tasks.reading.cleaning import apply_rules, clean, trim_span, truncate_reply
 from confidence_tasks.reading.cut_off import ends_in_format
 from confidence_tasks.reading.grading import grade
+from confidence_tasks.reading.layouts import LAYOUTS
 from confidence_tasks.reading.sureness import SPAN
 from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.studies.scales.replies import ANSWER_AND_CONFIDENCE, PERCENT
-from confidence_tasks.studies.scales.trials import read_confidence, read_scale_reply
+from confidence_tasks.studies.scales.trials import read_scale_reply, read_stated_confidence
 from confidence_tasks.study import ModelReply, Question, Reading
 
 if TYPE_CHECKING:
@@ -99,12 +100,10 @@ def read_percent(reply: str) -> float:
 
     Examples
     --------
-    >>> read_percent("85%"), read_percent("Confidence: 40"), read_percent("120"), read_percent("very")
-    (0.85, 0.4, nan, nan)
+    >>> [read_percent(text) for text in ("85%", "Confidence: 40", "I am 85% sure.", "17 out of 20", "120", "very")]
+    [0.85, 0.4, 0.85, 0.85, nan, nan]
     """
-    text = strip_thoughts(truncate_reply(reply)).strip()[:SPAN]
-    text = re.sub(r"\A[^\w\n]{0,8}confidence[^\w\n]{0,4}[:=]\s*", "", text, flags=re.IGNORECASE)
-    value, _ = read_confidence(text.rstrip("."), PERCENT)
+    value = read_stated_confidence(reply, PERCENT)
     return value / 100 if 0 <= value <= 100 else math.nan
 
 
@@ -127,7 +126,8 @@ def read_guesses(reply: str, question: Question) -> list[tuple[str, float]]:
     """
     answers: dict[int, str] = {}
     probabilities: dict[int, float] = {}
-    for label, number, value in _GUESS.findall(strip_thoughts(truncate_reply(reply))[: 2 * SPAN]):
+    text, _ = apply_rules(LAYOUTS, clean(truncate_reply(reply))[0][: 2 * SPAN])
+    for label, number, value in _GUESS.findall(text):
         if label.casefold() in ("answer", "guess"):
             answers.setdefault(int(number), read_answer(value, question.kind, known_answers(question)).text)
         else:
