@@ -37,7 +37,7 @@ ARRANGEMENTS: Mapping[str, tuple[str, str]] = {
     ),
     "revised": (
         "A confidence is not read where a sentence behind it replaces it.",
-        "Answer: A\nConfidence: 17\nLet me lower that to 12.",
+        "Answer: B\nConfidence: 17\nLet me lower that to 12.",
     ),
     "taken_back": (
         "An answer is not read where a line behind it takes it back.",
