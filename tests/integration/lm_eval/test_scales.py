@@ -223,7 +223,7 @@ class TestRefusals:
             ({"condition": "20-5"}, "lower bound must be below"),
             ({"source": "mmlv"}, "did you mean 'mmlu'"),
             ({"elicitation": "rude"}, "not one of verbal, cot, top_k"),
-            ({"prompt": "b3"}, "not one of b1, b2"),
+            ({"prompt": "b3"}, "not one of b1, b2, s34"),
             ({"n": -1}, "n=-1 must be 1 or more"),
         ],
     )

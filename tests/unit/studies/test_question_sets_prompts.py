@@ -76,7 +76,7 @@ def test_lifeeval_asks_in_the_authors_words():
 def test_lifeeval_varies_person_radius_and_population_only():
     asked = lifeeval_prompt("female", 90, 1, population="a Japanese")
     assert (
-        "Given that a Japanese female has lived at least 90 years, estimate how old she will be when she dies"
+        "Given that a Japanese female has lived at least 90 years estimate how old she will be when she dies"
         in asked
     )
     assert "within 1 year of the true value" in asked

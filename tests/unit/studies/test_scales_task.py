@@ -118,7 +118,7 @@ def test_more_examples_than_questions_is_refused() -> None:
         scale_granularity(sources="arithmetic", n=2, fewshot=-1)
 
 
-# the paper's two wordings, and replies to the letter
+# the paper's wordings, and replies to the letter
 
 COLOUR = Question("q-1", "demo", "Is the sky blue?", "choice", "A", ("Yes", "No"))
 
@@ -127,6 +127,15 @@ def test_the_wording_of_appendix_b2() -> None:
     assert scale_prompt(COLOUR, Scale(0, 20), prompt="b2") == (
         "Answer the following question.\nIs the sky blue?\nChoices: A) Yes\nB) No\n\n"
         "Rate your confidence as an integer between 0 and 20, where 0 means no confidence at all and 20 means "
+        "absolute certainty.\n\n"
+        "Respond in the following format only:\nAnswer: <your answer>\nConfidence: <integer between 0 and 20>"
+    )
+
+
+def test_the_wording_of_section_3_4() -> None:
+    assert scale_prompt(COLOUR, Scale(0, 20), prompt="s34") == (
+        "Answer the following question.\nIs the sky blue?\n\nChoices:\nA) Yes\nB) No\n\n"
+        "Then, provide your confidence as an integer between 0 and 20, where 0 means no confidence and 20 means "
         "absolute certainty.\n\n"
         "Respond in the following format only:\nAnswer: <your answer>\nConfidence: <integer between 0 and 20>"
     )

@@ -62,12 +62,14 @@ _QUESTION = (
     "Directions:\n"
     "{directions}\n"
     "Question:\n"
-    "Given that {population} {sex} has lived at least {age} years, estimate how old {pronoun} will be when {pronoun} "
-    "dies. How certain are you that your answer is within {radius} {years} of the true value?\n"
+    "Given that {population} {sex} has lived at least {age} years{comma} estimate how old {pronoun} will be when "
+    "{pronoun} dies. How certain are you that your answer is within {radius} {years} of the true value?\n"
     "Response:"
 )
 
 _PRONOUN = {"male": "he", "female": "she"}
+_COMMA = {"male": ",", "female": ""}
+"""What stands before the main clause: the authors' prompt has a comma only if the person is a man."""
 
 
 def lifeeval_prompt(sex: str, age: int, radius: int, population: str = POPULATION) -> str:
@@ -76,7 +78,7 @@ def lifeeval_prompt(sex: str, age: int, radius: int, population: str = POPULATIO
     Examples
     --------
     >>> print(lifeeval_prompt("female", 67, 1).partition("Question:\nGiven ")[2])
-    that an American female has lived at least 67 years, estimate how old she will be when she dies. How certain are
+    that an American female has lived at least 67 years estimate how old she will be when she dies. How certain are
     you that your answer is within 1 year of the true value?
     Response:
     """
@@ -86,6 +88,7 @@ def lifeeval_prompt(sex: str, age: int, radius: int, population: str = POPULATIO
         sex=sex,
         age=age,
         pronoun=_PRONOUN[sex],
+        comma=_COMMA[sex],
         radius=radius,
         years="year" if radius == 1 else "years",
     )

@@ -73,7 +73,7 @@ STUDY = Study(
             low=1,
         ),
         Parameter("elicitation", str, "verbal", "How the prompt asks for the confidence.", ELICITATIONS),
-        Parameter("prompt", str, "b1", "Which of the paper's two wordings is used.", PROMPTS),
+        Parameter("prompt", str, "b1", "Which of the paper's wordings is used.", PROMPTS),
         Parameter("strict", bool, False, "Whether a reply that departs from the format is unreadable."),
         MIRROR,
     ),

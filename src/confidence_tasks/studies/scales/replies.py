@@ -4,10 +4,9 @@ The prompts follow the general template of Dai (2026), arXiv:2603.09309, appendi
 and the bounds of the scale vary. The section labels that the appendix prints in brackets are not sent.
 
 The appendix prints two wordings of the confidence instruction. The default, ``b1``, comes from the template: "After
-providing your answer, rate your confidence ...". The other, ``b2``, comes from the list of "exact" instructions in
-appendix B.2: "Rate your confidence ...". The paper does not show how it formats the options; the template only has
-``Choices: {choices}`` on the line after the question. ``b2`` puts the first option on that line. ``b1`` starts a new
-paragraph.
+providing your answer, rate your confidence ...". ``b2`` comes from the list of "exact" instructions in appendix B.2:
+"Rate your confidence ...". ``s34`` is the wording of section 3.4: "Then, provide your confidence ...". The paper does
+not show how it formats the options; the template only has ``Choices: {choices}`` on the line after the question. ``b2`` puts the first option on that line. The others start a new paragraph.
 """
 
 from __future__ import annotations
@@ -116,8 +115,8 @@ Elicitation = Literal["verbal", "cot", "top_k"]
 
 ELICITATIONS: tuple[Elicitation, ...] = get_args(Elicitation)
 
-Prompt = Literal["b1", "b2"]
-"""The paper's two wordings of the confidence instruction: the template's, and that of appendix B.2."""
+Prompt = Literal["b1", "b2", "s34"]
+"""The paper's wordings of the confidence instruction: the template's, that of appendix B.2, and that of section 3.4."""
 
 PROMPTS: tuple[Prompt, ...] = get_args(Prompt)
 
@@ -133,8 +132,15 @@ _RATE = (
     "ate your confidence as an integer between {l} and {u}, "
     "where {l} means no confidence at all and {u} means absolute certainty."
 )
-_CONFIDENCE: dict[Prompt, str] = {"b1": f"After providing your answer, r{_RATE}", "b2": f"R{_RATE}"}
-_CHOICES: dict[Prompt, str] = {"b1": "\n\nChoices:\n", "b2": "\nChoices: "}
+_CONFIDENCE: dict[Prompt, str] = {
+    "b1": f"After providing your answer, r{_RATE}",
+    "b2": f"R{_RATE}",
+    "s34": (
+        "Then, provide your confidence as an integer between {l} and {u}, where {l} means no confidence and {u} means "
+        "absolute certainty."
+    ),
+}
+_CHOICES: dict[Prompt, str] = {"b1": "\n\nChoices:\n", "b2": "\nChoices: ", "s34": "\n\nChoices:\n"}
 
 _FORMAT = "Respond in the following format only:\n"
 _GUESSES = f"Give your {TOP_K} best guesses, the best first, each with its own confidence.\n"
@@ -196,7 +202,7 @@ def reply_format(kind: Kind, elicitation: Elicitation) -> Format:
 def scale_prompt(
     question: Question, scale: Scale, elicitation: Elicitation = "verbal", prompt: Prompt = "b1"
 ) -> str:
-    """Return the prompt for ``question`` on ``scale``, in one of the paper's two wordings.
+    """Return the prompt for ``question`` on ``scale``, in one of the paper's wordings.
 
     Questions with a numerical answer use the paper's variant for GSM8K, which asks for the solution first. For these
     questions, ``cot`` and ``verbal`` give the same prompt.
