@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from inspect_ai.log import EvalLog, EvalSample, read_eval_log_samples
+from inspect_ai.log import EvalLog, EvalSample
 
 from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness, is_partial
 from confidence_tasks.harness.inspect.foreign_scores import (
@@ -23,6 +23,7 @@ from confidence_tasks.harness.inspect.model_calls import reply_text, reply_token
 from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.reading.token_probabilities import is_known, letter_options, listed_mass, match_option
 from confidence_tasks.report.benchmark_samples import MOST_CHARACTERS, UNMEASURED
+from confidence_tasks.report.log_contents import whole_samples
 from confidence_tasks.report.trial_files import NotTrialsError, prompt_digest, question_digest
 from confidence_tasks.study.stage import Token
 
@@ -138,7 +139,7 @@ class _Read(NamedTuple):
 
 def _samples(path: str, invalid: frozenset[tuple[str, int]]) -> Iterator[EvalSample]:
     """Yield the valid samples of a log without what no signal needs."""
-    for sample in read_eval_log_samples(path, all_samples_required=False, exclude_fields=_NOT_NEEDED):
+    for sample in whole_samples(path, _NOT_NEEDED):
         if (str(sample.id), sample.epoch) not in invalid:
             yield sample
 

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import re
-import struct
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from io import BytesIO
 from operator import attrgetter
-from os import SEEK_END
-from typing import IO, Any, TypeAlias
-from zipfile import ZipFile
+from typing import Any, TypeAlias
 
-import fsspec
 import numpy as np
-from inspect_ai.log import (
-    EvalLog,
-    EvalSpec,
-    read_eval_log,
-    read_eval_log_sample_summaries,
-)
+from inspect_ai.log import EvalLog, EvalSpec
 from inspect_ai.model import ModelConfig
-from msgspec import MsgspecError, Struct, convert
-from msgspec.json import Decoder
 from numpy.typing import NDArray
 
 from confidence_tasks.catalogue import studies, study_of_scores
@@ -33,16 +19,19 @@ from confidence_tasks.harness.inspect.model_calls import effort_settings
 from confidence_tasks.harness.inspect.viewer import is_sent, scored_trial
 from confidence_tasks.harness.refusals import refusals_in
 from confidence_tasks.report.benchmark_logs import benchmark_log, changes_of_prompt, task_of
+from confidence_tasks.report.log_contents import (
+    NO_METADATA,
+    Summary,
+    opened,
+    refuse_unbounded,
+)
 from confidence_tasks.report.origins import Origins
 from confidence_tasks.report.sample_changes import sample_changes
 from confidence_tasks.report.trial_files import (
-    ARCHIVE_END,
     EXTRA_COLUMNS,
     FALLBACK,
     NotTrialsError,
     TrialFile,
-    archive_directory,
-    decoded,
     prompt_digest,
     provenance_of,
     question_digest,
@@ -53,9 +42,6 @@ from confidence_tasks.report.trial_files import (
 )
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.stage import TOKENS
-
-HEADER, SUMMARIES = "header.json", "summaries.json"
-"""The members of a finished log that hold its header and the summaries of its samples."""
 
 
 @without_garbage_collection()
@@ -71,7 +57,7 @@ def read_inspect_log(path: str, correct: Correctness = BY_DEFAULT) -> list[Trial
         If no answer is right or wrong.
     """
     refuse_unbounded(path)
-    with _opened(path) as (header, samples, written):
+    with opened(path) as (header, samples, written):
         return _read(path, header, samples, written, correct)
 
 
@@ -89,7 +75,7 @@ def _read(
     limits: dict[tuple[str | None, _SampleKey], str | None] = {}
     for summary in samples:
         study = study or study_of_scores(summary.scores or {})
-        metadata = summary.metadata or _NOTHING
+        metadata = summary.metadata or NO_METADATA
         origins.add(metadata.origin)
         refused.update(dict.fromkeys(refusals_in(metadata.server_refusals)))
         # The later summary of a sample that ran twice replaces the first, in the same position.
@@ -171,7 +157,7 @@ def _row(summary: Summary, study: Study) -> tuple[Any, ...] | None:
     if score is None or not isinstance(score.value, dict) or summary.is_lost:
         return None
     trial = scored_trial(score.value, score.metadata)
-    metadata = summary.metadata or _NOTHING
+    metadata = summary.metadata or NO_METADATA
     return (
         *_tokens(metadata),
         *map(trial.get, study.column_types),
@@ -180,6 +166,9 @@ def _row(summary: Summary, study: Study) -> tuple[Any, ...] | None:
         summary.id,
         summary.epoch,
     )
+
+
+_tokens = attrgetter(*TOKENS)
 
 
 def _fallback(summary: Summary) -> str:
@@ -248,229 +237,6 @@ BENCHMARK = "benchmark"
 """Name of the study whose trials are of tasks that no study asks."""
 
 
-def refuse_unbounded(path: str) -> None:
-    """Raise NotTrialsError for a JSON log with a number or a nesting beyond the limits of Python's own parser.
-
-    Inspect reads JSON logs with ijson on yajl, which has no such limits: a number of any length, or deep nesting, would
-    exhaust the memory.
-    """
-    if not path.endswith(".json"):
-        return
-    with fsspec.open(path, "rb") as file:
-        bare = _STRING.sub(b"", file.read())
-    if _ENDLESS_NUMBER.search(bare):
-        raise NotTrialsError(f"it holds a number of more than {MOST_DIGITS} digits")
-    if _depth(bare) > MOST_LEVELS:
-        raise NotTrialsError(f"it is nested more than {MOST_LEVELS} levels deep")
-
-
-def _depth(bare: bytes) -> int:
-    """Return the depth of nesting of a JSON text whose strings were removed."""
-    characters = np.frombuffer(bare, dtype=np.uint8)
-    steps = np.isin(characters, (ord("["), ord("{"))).astype(np.int8)
-    steps -= np.isin(characters, (ord("]"), ord("}")))
-    return int(np.cumsum(steps, dtype=np.int64).max(initial=0))
-
-
-MOST_DIGITS = 4_300
-MOST_LEVELS = 1_000
-MOST_BYTES, MOST_TIMES = 1 << 30, 10
-"""Maximum size of the unpacked summaries of a log: this many bytes, or this many times the size of the log if larger.
-
-A zip bomb exceeds it. The summaries of 100,000 samples take 0.4 GB, at most twice the size of the packed log.
-"""
-
-BYTES_A_CONTAINER = 32
-"""Minimum number of bytes of text for each list or object.
-
-A Python object takes 20 times the memory of its brackets, so a text of brackets alone would exhaust the memory. Real
-logs have about 100 bytes for each.
-"""
-
-BYTES_A_CONTAINER_OF_A_HEADER = 10
-"""The same for a header, whose metrics are short objects with empty objects in them."""
-
-FEW_CONTAINERS = 1_000
-"""Number of lists and objects that any text may hold, however short."""
-
-_ENDLESS_NUMBER = re.compile(rb"\d{%d}" % (MOST_DIGITS + 1))
-# Possessive quantifiers, and a string may end with the file: the time is linear in the size of any file.
-_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)', re.DOTALL)
-
-
-class _Score(Struct, gc=False):
-    value: Any = None
-    metadata: dict[str, Any] | None = None
-
-
-class _Metadata(Struct, gc=False):
-    question: Any = None
-    passage: Any = None
-    subject: Any = None
-    cluster: Any = None
-    choices: Any = None
-    condition: Any = None
-    effort: Any = None
-    input_tokens: Any = None
-    output_tokens: Any = None
-    reasoning_tokens: Any = None
-    origin: Any = None
-    server_refusals: Any = None
-
-
-_NOTHING = _Metadata()
-
-
-class _Message(Struct, gc=False):
-    role: Any
-    content: Any
-    metadata: Any = None
-
-
-class Summary(Struct, gc=False):
-    """The fields that are read of a sample's summary; all others are skipped."""
-
-    id: Any
-    epoch: int
-    input: str | list[_Message] | None = None
-    metadata: _Metadata | None = None
-    scores: dict[str, _Score | None] | None = None
-    error: Any = None
-    model_fallbacks: Any = None
-    limit: str | None = None
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether an error or a limit ended the sample before its last reply; what its scorer read is no reply."""
-        return self.error is not None or self.limit is not None
-
-
-_SUMMARIES = Decoder(list[Summary])
-_tokens = attrgetter(*TOKENS)
-
-
-@contextmanager
-def _opened(path: str) -> Iterator[tuple[EvalLog, Iterator[Summary], datetime | None]]:
-    """Yield the header of a log, an iterator over the summaries of its samples, and the local time of writing if known.
-
-    A finished log holds both as members of an archive. Decoding the needed fields of the summaries is a hundred times
-    faster than Inspect's reader, which validates and shortens every text again. Any other log goes through Inspect's
-    reader.
-    """
-    if path.endswith(".eval"):
-        with fsspec.open(path, "rb") as file, ZipFile(_last_members(file)) as archive:
-            if {HEADER, SUMMARIES} <= archive.NameToInfo.keys():
-                most = max(MOST_BYTES, MOST_TIMES * file.seek(0, SEEK_END))
-                written = datetime(*archive.getinfo(HEADER).date_time)
-                with archive.open(SUMMARIES) as member:
-                    yield _header(archive.read(HEADER)), decode_summaries(member, most), written
-                return
-    dumped = (summary.model_dump() for summary in read_eval_log_sample_summaries(path))
-    yield read_eval_log(path, header_only=True), (convert(summary, Summary) for summary in dumped), None
-
-
-def _last_members(file: IO[bytes]) -> IO[bytes]:
-    """Return an archive of the last members of a log, among them header and summaries; the whole log if that fails.
-
-    :class:`~zipfile.ZipFile` makes an object for every member, and a log has a member for every sample: that would take
-    as long as decoding most of the summaries.
-    """
-    directory_start = archive_directory(file)
-    if not directory_start:
-        return file
-    file.seek(directory_start)
-    directory = file.read()
-    *counts, size, _, _ = ARCHIVE_END.unpack(directory[-ARCHIVE_END.size :])
-    entries = [_entry(directory[:size], name) for name in (HEADER, SUMMARIES)]
-    first, start = min(position for position, _ in entries), min(offset for _, offset in entries)
-    if first < 0 or not 0 <= directory_start - start <= MOST_BYTES:
-        return file
-    file.seek(start)
-    members = file.read(directory_start - start)
-    end = ARCHIVE_END.pack(*counts, size - first, directory_start, 0)
-    return BytesIO(members + directory[first:size] + end)
-
-
-def _entry(directory: bytes, name: str) -> tuple[int, int]:
-    """Return the position of a member's last entry in the directory of an archive, and of the member; -1 if unclear."""
-    position = directory.rfind(name.encode()) - _ENTRY.size
-    if position < 0:
-        return -1, -1
-    signature, length, offset = _ENTRY.unpack_from(directory, position)
-    return (position, offset) if signature == b"PK\1\2" and length == len(name) else (-1, -1)
-
-
-_ENTRY = struct.Struct("<4s24xH12xL")
-"""An entry of a zip archive's directory up to the name: signature, length of the name, position of the member."""
-
-
-def summaries(path: str) -> Iterator[Summary]:
-    """Yield the summary of each sample of a log."""
-    with _opened(path) as (_, samples, _):
-        yield from samples
-
-
-def _header(text: bytes) -> EvalLog:
-    """Return the header of a log, read by Inspect from an archive that holds nothing else.
-
-    Inspect takes thousands of bytes for each list or object in an unexpected place.
-    """
-    if _containers(_STRING.sub(b"", text)) > max(FEW_CONTAINERS, len(text) / BYTES_A_CONTAINER_OF_A_HEADER):
-        raise NotTrialsError("its header holds little but brackets")
-    log = BytesIO()
-    with ZipFile(log, "w") as archive:
-        archive.writestr(HEADER, text)
-    return read_eval_log(log, header_only=True, format="eval")
-
-
-def decode_summaries(file: IO[bytes], most: int = MOST_BYTES) -> Iterator[Summary]:
-    """Yield the elements of a JSON array of summaries, decoded in pieces so that memory stays bounded.
-
-    Raises
-    ------
-    NotTrialsError
-        If the file has more than ``most`` bytes, or is mostly brackets.
-    ValueError, msgspec.ValidationError
-        If it is not an array of summaries.
-    """
-    text, n_bytes = bytearray(), 0
-    while piece := file.read(max(PIECE, len(text))):
-        text += piece
-        n_bytes += len(piece)
-        _refuse_brackets(text)
-        if n_bytes > most:
-            raise NotTrialsError(
-                f"the summaries of its samples take more than {most >> 20} MiB unpacked, which is more than Inspect"
-                " writes for a log of this size: copy it again from where it was written"
-            )
-        # No JSON string holds these bytes, as quotation marks are escaped. Metadata may hold an object with both keys:
-        # then the text before it does not decode, and is tried again when twice as much has been read.
-        start = text.rfind(b'{"id":', 0, max(text.rfind(b'"epoch":'), 0))
-        comma = text.rfind(b",", 0, max(start, 0))
-        if comma > 0 and not text[comma + 1 : start].strip():
-            with suppress(ValueError, MsgspecError):
-                yield from decoded(text[:comma] + b"]", _SUMMARIES)
-                text[: comma + 1] = b"["
-    yield from decoded(text, _SUMMARIES)
-
-
-def _refuse_brackets(text: bytes | bytearray) -> None:
-    """Raise NotTrialsError for JSON that is mostly lists and objects."""
-    most = max(FEW_CONTAINERS, len(text) / BYTES_A_CONTAINER)
-    if _containers(text) > most and _containers(_STRING.sub(b"", text)) > most:
-        raise NotTrialsError("the summaries of its samples hold little but brackets")
-
-
-def _containers(text: bytes | bytearray) -> int:
-    """Return the number of opening brackets of lists and objects in a JSON text, including those within strings."""
-    letters = np.frombuffer(text, dtype=np.uint8)
-    return int(np.count_nonzero(letters | (ord("[") ^ ord("{")) == ord("{")))  # they differ in one bit
-
-
-PIECE = 1 << 19
-"""Minimum number of bytes that are decoded at a time."""
-
-
 def _planned(header: EvalLog) -> int:
     """Return the planned number of samples of a run; 0 if the log does not tell it."""
     spec = header.eval
@@ -484,7 +250,7 @@ def _planned(header: EvalLog) -> int:
 
 def _digests(summary: Summary) -> tuple[str, str]:
     """Return digests of the question of a sample and of the messages that the model was sent."""
-    sent, metadata = summary.input or "", summary.metadata or _NOTHING
+    sent, metadata = summary.input or "", summary.metadata or NO_METADATA
     messages = (
         sent
         if isinstance(sent, str)

@@ -40,11 +40,9 @@ from confidence_tasks.harness.inspect.staged import make_scorer
 from confidence_tasks.harness.inspect.viewer import provenance, scored_trial, versions
 from confidence_tasks.report.inspect_logs import (
     RESCORED,
-    Summary,
-    refuse_unbounded,
     refuse_without_samples,
-    summaries,
 )
+from confidence_tasks.report.log_contents import Summary, opened, refuse_unbounded
 from confidence_tasks.report.trial_files import NotTrialsError, without_garbage_collection
 from confidence_tasks.study.trial import Item, question_metadata
 
@@ -89,8 +87,8 @@ def rescore(path: str | PathLike[str], target: str | PathLike[str] = "") -> Resc
     """
     with _local_copy(fspath(path)) as local:
         refuse_unbounded(local)
-        log = read_eval_log(local, header_only=True)
-        samples = _sorted_samples(log, summaries(local))
+        with opened(local) as (log, summaries, _):
+            samples = _sorted_samples(log, summaries)
         refuse_without_samples(log, len(samples))
         scorers, before = _scorers(log), metrics_of(log)
         _log_every_measure(log, samples)

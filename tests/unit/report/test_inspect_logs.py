@@ -22,13 +22,13 @@ from tests.integration.golden_logs import EXAMPLES
 from tests.unit.report.runs import undrawn_report
 
 from confidence_tasks.harness.inspect.viewer import scored_trial
-from confidence_tasks.report import collect, inspect_logs
+from confidence_tasks.report import collect, log_contents
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.inspect_logs import (
+from confidence_tasks.report.inspect_logs import read_inspect_log
+from confidence_tasks.report.log_contents import (
     MOST_DIGITS,
     MOST_LEVELS,
     decode_summaries,
-    read_inspect_log,
     refuse_unbounded,
 )
 from confidence_tasks.report.trial_files import NotTrialsError
@@ -103,17 +103,17 @@ def test_a_log_that_unpacks_to_all_memory_is_skipped(
     path = tmp_path / "bomb.eval"
     with ZipFile(log) as whole, ZipFile(path, "w", ZIP_DEFLATED) as bomb:
         for name in whole.namelist():
-            bomb.writestr(name, summaries if name == inspect_logs.SUMMARIES else whole.read(name))
+            bomb.writestr(name, summaries if name == log_contents.SUMMARIES else whole.read(name))
     if reason == "more than":
-        monkeypatch.setattr(inspect_logs, "MOST_BYTES", 2_000)
+        monkeypatch.setattr(log_contents, "MOST_BYTES", 2_000)
     (entry,) = collect(path).skipped
     assert reason in entry.reason
 
 
 def test_summaries_may_be_as_large_as_the_log_has_samples(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inspect_logs, "MOST_BYTES", 2_000)
+    monkeypatch.setattr(log_contents, "MOST_BYTES", 2_000)
     with ZipFile(log) as whole:
-        assert whole.getinfo(inspect_logs.SUMMARIES).file_size > 2_000
+        assert whole.getinfo(log_contents.SUMMARIES).file_size > 2_000
     (file,) = collect(log).files
     assert len(file.columns["question_id"]) == 8
 
@@ -123,7 +123,7 @@ def test_texts_may_be_full_of_brackets(tmp_path: Path, log: Path) -> None:
     with ZipFile(log) as whole, ZipFile(path, "w") as changed:
         for name in whole.namelist():
             member = whole.read(name)
-            if name == inspect_logs.SUMMARIES:
+            if name == log_contents.SUMMARIES:
                 samples = json.loads(member)
                 for sample in samples:
                     sample["input"] = "{[" * 2_000
@@ -229,8 +229,8 @@ def needed(sample: dict[str, Any]) -> Any:
 
 def decode(text: bytes, piece: int) -> list[Any]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inspect_logs, "PIECE", piece)
-        patch.setattr(inspect_logs, "BYTES_A_CONTAINER", 1)
+        patch.setattr(log_contents, "PIECE", piece)
+        patch.setattr(log_contents, "BYTES_A_CONTAINER", 1)
         return [needed(to_builtins(summary)) for summary in decode_summaries(BytesIO(text))]
 
 
@@ -269,15 +269,15 @@ def with_a_name_that_ends_alike(archive: ZipFile) -> None:
 
 
 def with_header_written_anew(archive: ZipFile) -> None:
-    header = archive.read(inspect_logs.HEADER)
+    header = archive.read(log_contents.HEADER)
     with pytest.warns(UserWarning, match="Duplicate name"):
-        archive.writestr(inspect_logs.HEADER, header)
+        archive.writestr(log_contents.HEADER, header)
 
 
 def with_members_of_64_bits(archive: ZipFile) -> None:
     for i in range(65_536):
         archive.writestr(f"attachments/{i}", b"")
-    members = {name: archive.read(name) for name in (inspect_logs.SUMMARIES, inspect_logs.HEADER)}
+    members = {name: archive.read(name) for name in (log_contents.SUMMARIES, log_contents.HEADER)}
     for name, text in members.items():
         with pytest.warns(UserWarning, match="Duplicate name"):
             archive.writestr(name, text)
@@ -303,7 +303,7 @@ def test_a_log_is_read_the_same_wherever_its_last_members_stand(
 
 
 def test_the_header_of_a_log_is_what_inspect_reads(log: Path) -> None:
-    with inspect_logs._opened(str(log)) as (header, summaries, _):
+    with log_contents.opened(str(log)) as (header, summaries, _):
         assert len(list(summaries)) == header.eval.dataset.samples
     apart = {"location", "reductions"}  # of a stream, Inspect reads no more of either
     theirs = read_eval_log(str(log), header_only=True)
@@ -343,8 +343,8 @@ def test_a_header_of_brackets_is_skipped(log: Path, tmp_path: Path) -> None:
     with ZipFile(log) as whole, ZipFile(path, "w", ZIP_DEFLATED) as bomb:
         for name in whole.namelist():
             text = whole.read(name)
-            if name == inspect_logs.HEADER:
+            if name == log_contents.HEADER:
                 text = text.rstrip()[:-1] + b',"log_updates":[' + b"{}," * 100_000 + b"{}]}"
             bomb.writestr(name, text)
     (entry,) = collect(path).skipped
-    assert entry.reason == "its header holds little but brackets"
+    assert entry.reason == "its header holds more than 100,000 values"

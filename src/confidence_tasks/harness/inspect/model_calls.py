@@ -448,6 +448,27 @@ def is_local(model: Model) -> bool:
     return type(model.api).__name__ == "HuggingFaceAPI"
 
 
+def count_own_tokens(
+    model: Model, messages: Sequence[ChatMessage], output: ModelOutput, limit: int | None
+) -> None:
+    """Give a reply of the ``hf`` provider its own token counts, and the limit as the reason why it ended if it did.
+
+    The provider counts the padding of a batch as tokens of every prompt and reply, and never tells why a reply ended.
+    The texts are tokenised again; a reply that ended by itself has an end token in addition to its text. ``limit`` is
+    the call's own limit of tokens, if it has one.
+    """
+    if output.usage is None or not output.choices:
+        return
+    limit = limit or run_settings().max_tokens or model.config.max_tokens or model.api.max_tokens()
+    _, tokenizer, options = hf_parts(model)
+    n_prompt = len(tokenizer(hf_prompt(model, messages), **options)["input_ids"])
+    n_text = len(tokenizer(output.completion, add_special_tokens=False)["input_ids"])
+    n_reply = min(n_text + 1, output.usage.output_tokens)
+    output.usage = ModelUsage(input_tokens=n_prompt, output_tokens=n_reply, total_tokens=n_prompt + n_reply)
+    if limit and n_text >= limit:
+        output.choices[0].stop_reason = "max_tokens"
+
+
 async def text_logprobs(
     model: Model, messages: Sequence[ChatMessage], text: str, alternatives: int = 0
 ) -> Logprobs:

@@ -36,6 +36,7 @@ from confidence_tasks.harness.inspect.model_calls import (
     ask_once,
     ask_stage_role,
     asked_model,
+    count_own_tokens,
     effort_settings,
     has_probabilities,
     is_local,
@@ -288,9 +289,13 @@ class _Asker:
             token = stage_call.set(call)
             try:
                 with refused.needing(self._needed(stage)):
-                    return await self._call(stage, model, messages, number)
+                    output = await self._call(stage, model, messages, number)
             finally:
                 stage_call.reset(token)
+            if is_local(model) and not stage.forced_reply:
+                limit = self._settings(stage, model, number).get("max_tokens")
+                count_own_tokens(model, messages, output, limit)
+            return output
 
         if is_simulated(model):
             return await call_model()  # never shared: the reply may depend on the condition
@@ -354,8 +359,10 @@ class _Asker:
             settings |= {"temperature": None if greedy else temperature, "max_tokens": limit}
         elif callable(stage.temperature):
             settings |= {"temperature": temperature}
-        if is_local(model) and temperature is not None:
-            settings |= _local_sampling(model, stage.name, temperature)
+        if is_local(model):
+            of_run = model.config.temperature if stage.role else user.get("temperature")
+            decoded_at = of_run if temperature is None else temperature
+            settings |= _local_sampling(model, stage.name, decoded_at or 0.0)
         if stage.samples > 1 or declared:
             # Repeated trials are numbered from 1, as on lm-eval.
             settings["seed"] = (
