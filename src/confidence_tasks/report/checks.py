@@ -35,7 +35,7 @@ from confidence_tasks.study.definition import Study
 from confidence_tasks.study.kinds import design_effect
 from confidence_tasks.study.measures import ACCURACY, PARSE_RATE
 from confidence_tasks.study.standard import BRIER, OVERCONFIDENCE
-from confidence_tasks.study.units import SAMPLING_UNIT
+from confidence_tasks.study.units import SAMPLING_UNIT, units_of
 
 FEW_OF_A_CLASS = 30
 """Number of right or wrong answers below which measures that compare the two are mostly noise."""
@@ -357,15 +357,15 @@ def control_tokens(results: TaskResults) -> Iterator[str]:
     "Few right or few wrong answers",
     "Measures that compare right answers with wrong ones (AUROC, meta-d′, M-ratio) need at least"
     f" {FEW_OF_A_CLASS} questions answered right and as many answered wrong from every source. Repeated trials of a"
-    " question count once. Ask more questions or choose another difficulty; `confidence-tasks power` computes"
-    " how many.",
+    " question, and questions of one cluster, count once. Ask more questions or choose another difficulty;"
+    " `confidence-tasks power` computes how many.",
 )
 def few_trials(results: TaskResults) -> Iterator[str]:
     """Yield the cells with too few right or wrong answers to compare the two."""
-    for model, condition, columns in cells_of(results, "confidence", "correct", "question_id"):
+    for model, condition, columns in cells_of(results):
         rows = ~np.isnan(columns["confidence"]) & ~np.isnan(columns["correct"])
-        correct, questions = columns["correct"][rows], columns["question_id"][rows]
-        right, wrong = (len({*questions[correct == value]}) for value in (1.0, 0.0))
+        correct, units = columns["correct"][rows], units_of(columns)[rows]
+        right, wrong = (len({*units[correct == value]}) for value in (1.0, 0.0))
         if np.isin(correct, (0.0, 1.0)).all() and min(right, wrong) < FEW_OF_A_CLASS:
             yield f"{model}, {condition}: {right} right, {wrong} wrong"
 

@@ -20,7 +20,7 @@ from confidence_tasks.report.checks import (
     id_conflict_notice,
     id_conflicts,
 )
-from confidence_tasks.report.contrasts import contrasts
+from confidence_tasks.report.contrasts import Contrast, contrasts
 from confidence_tasks.report.estimates import (
     Distribution,
     Settings,
@@ -75,7 +75,7 @@ class Comparison:
     n_clusters : int, optional
         Number of units, if there are clusters of questions.
     design_effects : tuple of float
-        Design effect of the measure of either model; NaN without clusters.
+        Design effect of the measure of either model, and of the difference; NaN without clusters.
     study, task, condition : str
         What was asked.
     first, second : str
@@ -91,7 +91,7 @@ class Comparison:
     p_exchange: float
     n_questions: int
     n_clusters: int | None = None
-    design_effects: tuple[float, float] = (math.nan, math.nan)
+    design_effects: tuple[float, float, float] = (math.nan, math.nan, math.nan)
     study: str = ""
     task: str = ""
     condition: str = ""
@@ -326,13 +326,17 @@ def compared_measures(
             p_adjusted=contrast.p_value,
             p_exchange=contrast.p_exchange,
             n_questions=n_questions,
-            n_clusters=contrast.interval.n_units if contrast.clustered else None,
-            design_effects=(_design_effect(first[measure.name]), _design_effect(second[measure.name])),
+            n_clusters=contrast.clusters.n if contrast.clusters else None,
+            design_effects=(
+                _design_effect(first[measure.name]),
+                _design_effect(second[measure.name]),
+                _design_effect(contrast),
+            ),
         )
 
 
-def _design_effect(distribution: Distribution) -> float:
-    return distribution.clusters.design_effect if distribution.clusters else math.nan
+def _design_effect(found: Distribution | Contrast) -> float:
+    return found.clusters.design_effect if found.clusters else math.nan
 
 
 def paired_trials(first: Columns, second: Columns, conditions: Sequence[str]) -> tuple[Columns, NDArray[Any]]:

@@ -43,6 +43,7 @@ from confidence_tasks.report.task_trials import (
 )
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import FloatArray, undefined
+from confidence_tasks.statistics.inference.clusters import Clusters
 from confidence_tasks.statistics.inference.limits import mover, resample_correlation
 from confidence_tasks.statistics.inference.resampling import rounding_of, share_as_extreme
 from confidence_tasks.statistics.inference.tests import Pivot, exchange_pivot, student_pivot
@@ -51,9 +52,10 @@ from confidence_tasks.statistics.inference.weights import (
     exchanged_kinds,
     is_exact,
 )
-from confidence_tasks.study.kinds import number_units, tabulate
+from confidence_tasks.study.kinds import CellTable, number_labels, number_units, tabulate
 from confidence_tasks.study.measures import Influence, Measure
 from confidence_tasks.study.paired import PairedTables, influence_on
+from confidence_tasks.study.units import SAMPLING_UNIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +75,8 @@ class Contrast:
         The p-value corrected for all comparisons of the measure.
     p_exchange : float
         p-value of the papers' test, which exchanges conditions within questions and does not studentise.
-    n_questions : int
-        Number of questions.
-    clustered : bool
-        Whether clusters of questions are the units that are exchanged.
+    clusters : Clusters, optional
+        The units that are exchanged, if there are clusters of questions, and their effect on the variance.
     """
 
     model: str
@@ -87,8 +87,12 @@ class Contrast:
     p_value: float
     p_adjusted: float
     p_exchange: float
-    n_questions: int = 0
-    clustered: bool = False
+    clusters: Clusters | None = None
+
+    @property
+    def n_questions(self) -> int:
+        """Number of questions."""
+        return self.clusters.n_questions if self.clusters else self.interval.n_units
 
     @property
     def significant(self) -> bool:
@@ -125,23 +129,45 @@ def contrasts(
     cells = list(dict.fromkeys(cell for _, of_group, of_base in pairs for cell in of_group + of_base))
     unit, n_units = number_units(columns, np.ones(len(columns["question_id"]), dtype=bool))
     tables = {cell: tabulate(columns, cell.rows, measures, unit, n_units) for cell in cells}
+    by_question = _tables_by_question(columns, cells, measures)
     # A fitted measure varies with the fit, so its difference needs resamples that are fitted anew, where possible.
     refitted = [measure.exchangeable for measure in measures if measure.fitted and measure.exchangeable]
     by_cell = {**drawn, **distributions(columns, cells, refitted, settings)} if refitted else drawn
     by_measure: dict[str, list[Contrast]] = {measure.name: [] for measure in measures}
     for label, of_group, of_base in pairs:
-        sources = [
-            PairedTables.of(*pair)
-            for one, other in product(of_group, of_base)
-            if one.source == other.source
-            for pair in product(tables[one], tables[other])
-        ]
+        sources, single = (_paired(each, of_group, of_base) for each in (tables, by_question))
         first, second = (combined(cells, measures, by_cell) for cells in (of_group, of_base))
         sides = {name: (first[name], second[name]) for name in first}
         exchanges = settings.generator("exchange", label)
-        for name, contrast in paired_differences(sources, sides, settings, exchanges).items():
+        for name, contrast in paired_differences(
+            sources, sides, settings, exchanges, by_question=single
+        ).items():
             by_measure[name].append(replace(contrast, group=label, baseline=baseline))
     return [contrast for contrasts in by_measure.values() for contrast in contrasts]
+
+
+def _tables_by_question(
+    columns: Columns, cells: Sequence[TrialSubset], measures: Sequence[Measure]
+) -> dict[TrialSubset, list[CellTable]]:
+    """Return the trials of each cell by question; nothing if there are no clusters."""
+    if SAMPLING_UNIT not in columns:
+        return {}
+    numbers = number_labels(columns["question_id"], np.ones(len(columns["question_id"]), dtype=bool))
+    return {cell: tabulate(columns, cell.rows, measures, *numbers) for cell in cells}
+
+
+def _paired(
+    tables: Mapping[TrialSubset, Sequence[CellTable]],
+    of_group: Sequence[TrialSubset],
+    of_base: Sequence[TrialSubset],
+) -> list[PairedTables]:
+    """Pair the tables of two groups by source."""
+    return [
+        PairedTables.of(*pair)
+        for one, other in product(of_group, of_base)
+        if one.source == other.source
+        for pair in product(tables.get(one, ()), tables.get(other, ()))
+    ]
 
 
 # The numbers of one model --------------------------------------------------------------------------------------------
@@ -185,11 +211,13 @@ def paired_differences(
     seed: np.random.Generator,
     *,
     papers_test: bool = True,
+    by_question: Sequence[PairedTables] = (),
 ) -> dict[str, Contrast]:
     """Compare two conditions by each measure; return the contrasts by measure, without names and not corrected.
 
     A measure is averaged over ``sources`` first. ``sides`` holds its distribution under either condition.
-    ``papers_test`` says whether to run the papers' test as well.
+    ``papers_test`` says whether to run the papers' test as well. With clusters, ``by_question`` are the sources with
+    questions as units, for design effects.
     """
     measures = {measure.name: measure for source in sources for measure in source.measures}
     known = _known_influences(sources, measures)
@@ -226,12 +254,23 @@ def paired_differences(
         p_exchange = math.nan
         if len(values):
             p_exchange = float(share_as_extreme(difference.value, values, "two-sided", exact, tie))
-        clusters = difference.clusters
-        n_questions = clusters.n_questions if clusters else interval.n_units
-        by_measure[name] = Contrast(
-            "", "", "", name, interval, p_value, p_value, p_exchange, n_questions, clusters is not None
-        )
+        clusters = _clusters(difference, known.get(name), sources, by_question)
+        by_measure[name] = Contrast("", "", "", name, interval, p_value, p_value, p_exchange, clusters)
     return by_measure
+
+
+def _clusters(
+    difference: Distribution,
+    influences: Mapping[int, Influence] | None,
+    sources: Sequence[PairedTables],
+    by_question: Sequence[PairedTables],
+) -> Clusters | None:
+    """Return the clusters of a difference, with exact variances if its influences are known."""
+    clusters = difference.clusters
+    if clusters is None or influences is None or not by_question:
+        return clusters
+    variances = (_error_by_influence(each, influences)[0] ** 2 for each in (sources, by_question))
+    return Clusters(clusters.n, clusters.n_questions, *variances)
 
 
 class _Test(NamedTuple):

@@ -17,7 +17,7 @@ import numpy as np
 from confidence_tasks.report.task_trials import Columns, Group, ModelGroups, TrialSubset
 from confidence_tasks.statistics import Estimate, Interval
 from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray, undefined
-from confidence_tasks.statistics.inference.clusters import Clusters, robust_variance
+from confidence_tasks.statistics.inference.clusters import Clusters
 from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, InvertedTest, Method, Resampled
 from confidence_tasks.statistics.inference.resampling import as_estimate, interval_of
 from confidence_tasks.statistics.inference.weights import (
@@ -97,6 +97,8 @@ class Distribution:
         Test whose inversion gives the interval; without one, the resamples do.
     clusters : Clusters, optional
         The units, if there are clusters of questions; ``questions`` then holds the names of the units.
+    by_question : ndarray, shape (R,), optional
+        With clusters, the measure of each resample of single questions, for the design effect.
     """
 
     value: Estimate
@@ -107,6 +109,7 @@ class Distribution:
     freedom: float | None = None
     inverted_test: InvertedTest | None = None
     clusters: Clusters | None = None
+    by_question: FloatArray | None = None
 
     @property
     def degrees(self) -> float:
@@ -123,14 +126,22 @@ class Distribution:
         difference = Estimate(self.value - other.value, reason)
         with np.errstate(invalid="ignore"):  # both infinite: no difference, NaN
             resamples = self.resamples - other.resamples
+            by_question = self.of_questions - other.of_questions
         return Distribution(
             difference,
             resamples,
             questions,
             informative=min(self.informative, other.informative, key=lambda side: side.count),
             freedom=_freedom([self, other]),
-            clusters=Clusters(len(questions), max(asked), math.nan, math.nan) if asked else None,
+            clusters=Clusters.of_resamples(len(questions), max(asked), resamples, by_question)
+            if asked
+            else None,
         )
+
+    @property
+    def of_questions(self) -> FloatArray:
+        """The resamples of questions; without clusters, these are the units of all resamples."""
+        return self.resamples if self.by_question is None else self.by_question
 
     @property
     def resampled(self) -> Resampled:
@@ -240,13 +251,15 @@ def _add_clusters(
             found = by_cell[cell, measure.name]
             clusters = clusters_of_mean(
                 measure, table.columns, float(found.value), table.kinds, each.kinds
-            ) or Clusters(
+            ) or Clusters.of_resamples(
                 len(found.questions),
                 len(set(columns["question_id"][cell.rows])),
-                robust_variance(found.resamples),
-                robust_variance(resamples[cell, measure.name]),
+                found.resamples,
+                resamples[cell, measure.name],
             )
-            by_cell[cell, measure.name] = replace(found, clusters=clusters)
+            by_cell[cell, measure.name] = replace(
+                found, clusters=clusters, by_question=resamples[cell, measure.name]
+            )
 
 
 def _has_clusters(columns: Columns, cell: TrialSubset) -> bool:
@@ -328,6 +341,9 @@ def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Dis
         _freedom(parts),
         _joined_tests(parts),
         _joined_clusters(parts),
+        average(np.array([part.of_questions for part in parts]))
+        if any(part.clusters for part in parts)
+        else None,
     )
 
 
@@ -344,7 +360,12 @@ def combined(
         over_cells = mean([by_cell[cell, measure.name] for cell in cells], skips_undefined=skips_undefined)
         if measure.is_count:
             value = Estimate(over_cells.value * len(cells), over_cells.value.reason)
-            over_cells = replace(over_cells, value=value, resamples=over_cells.resamples * len(cells))
+            over_cells = replace(
+                over_cells,
+                value=value,
+                resamples=over_cells.resamples * len(cells),
+                by_question=over_cells.of_questions * len(cells) if over_cells.clusters else None,
+            )
         by_name[measure.name] = over_cells
     return by_name
 

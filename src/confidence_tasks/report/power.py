@@ -22,6 +22,7 @@ from scipy.sparse import csr_array
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.contrasts import paired_differences
 from confidence_tasks.report.estimates import Distribution, Settings, informative, resampled
+from confidence_tasks.report.pilot import ClusterEffect
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.report.task_trials import Columns, TrialSubset
 from confidence_tasks.simulation.draws import Draws, paired_draws
@@ -85,7 +86,7 @@ class PowerCurve:
     in which the two-sided test of size ``alpha`` rejects; ``low`` and ``high`` are its 95% Wilson interval.
     ``withheld`` is the proportion of studies in which ``compare`` prints no interval and no p-value. ``needed`` is the
     interpolated number of questions at which the power reaches ``target``: infinite if no number in ``n`` reaches it,
-    NaN if the smallest already does.
+    NaN if the smallest already does. ``clusters`` tells how clusters of questions enter, if there are any.
     """
 
     study: str
@@ -102,6 +103,7 @@ class PowerCurve:
     high: FloatArray
     withheld: FloatArray
     needed: float
+    clusters: ClusterEffect | None = None
 
 
 def power_curve(
@@ -118,6 +120,7 @@ def power_curve(
     target: float = 0.8,
     n_studies: int = 1_000,
     seed: int = 0,
+    clusters: ClusterEffect | None = None,
     advance: Callable[[int, int], None] | None = None,
 ) -> PowerCurve:
     """Compute the power of a study to find a difference, by its number of questions.
@@ -142,6 +145,9 @@ def power_curve(
         plan for a correction.
     n_studies : int
         Number of simulated studies for each number of questions.
+    clusters : ClusterEffect, optional
+        The effect of clusters in a pilot (:func:`~confidence_tasks.report.pilot.pilot_clusters`). A number of questions
+        then counts as that number divided by the design effect, which enlarges standard errors by its square root.
     advance : callable, optional
         Called after each number of questions with the count of those done and their total.
 
@@ -166,13 +172,14 @@ def power_curve(
     design = _design(study, measure)
     _check_options(effect, correlation, alpha, target)
     sizes = np.array(sorted(set(n)), dtype=np.int64)
-    if not len(sizes) or sizes[0] < MIN_QUESTIONS:
-        raise ValueError(f"n must name numbers of questions, {MIN_QUESTIONS} or more each")
+    fewest, independent = fewest_questions(clusters), _independent(sizes, clusters)
+    if not len(sizes) or sizes[0] < fewest:
+        raise ValueError(f"n must name numbers of questions, {fewest} or more each")
     label = design.read_condition(condition or design.condition)
     subject = make_subject(profile, **dict(parameters or {}))
     first, second, pair = _pair(design, measure, subject, label, effect, correlation, seed)
     rejected, withheld = np.zeros(len(sizes)), np.zeros(len(sizes))
-    for i, size in enumerate(sizes):
+    for i, size in enumerate(independent):
         rejected[i], withheld[i] = _rejections(
             first, second, design.measures[measure], int(size), alpha, n_studies, seed
         )
@@ -195,7 +202,18 @@ def power_curve(
         high=high,
         withheld=withheld / n_studies,
         needed=questions_needed(sizes, power, target),
+        clusters=clusters,
     )
+
+
+def fewest_questions(clusters: ClusterEffect | None = None) -> int:
+    """Return the minimum number of questions, which clusters with a design effect above 1 increase."""
+    return math.ceil(MIN_QUESTIONS * max(1.0, clusters.design_effect if clusters else 1.0))
+
+
+def _independent(sizes: IntArray, clusters: ClusterEffect | None) -> IntArray:
+    """Return the number of independent questions that questions in clusters are worth."""
+    return np.rint(sizes / (clusters.design_effect if clusters else 1.0)).astype(np.int64)
 
 
 def _check_options(effect: float, correlation: float, alpha: float, target: float) -> None:

@@ -281,8 +281,8 @@ def contrasts_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
     Columns are ``study``, ``task``, ``model``, ``condition``, ``baseline``, ``measure``, ``value`` (the
     difference), ``low``, ``high``, ``level``, ``p_value`` (from the same pivot as the interval), ``p_adjusted``
     (Bonferroni, over all comparisons of the measure in the study's tasks), ``p_exchange`` (the papers' exchange test,
-    not corrected), ``method`` (the pivot), ``n_questions``, ``n_clusters`` (NaN without clusters) and ``reason``
-    (why the difference or its interval is missing).
+    not corrected), ``method`` (the pivot), ``n_questions``, ``n_clusters`` and ``design_effect`` (NaN without
+    clusters) and ``reason`` (why the difference or its interval is missing).
     """
     rows = [
         {
@@ -292,7 +292,8 @@ def contrasts_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
             "p_exchange": contrast.p_exchange,
             "method": contrast.interval.method,
             "n_questions": contrast.n_questions,
-            "n_clusters": contrast.interval.n_units if contrast.clustered else math.nan,
+            "n_clusters": contrast.clusters.n if contrast.clusters else math.nan,
+            "design_effect": contrast.clusters.design_effect if contrast.clusters else math.nan,
             "reason": why_missing(contrast.interval),
         }
         for task in results

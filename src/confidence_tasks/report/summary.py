@@ -527,9 +527,15 @@ def _difference(each: Comparison) -> dict[str, Any]:
         "p_value": each.p_value,
         "p_adjusted": each.p_adjusted,
         "n": each.n_questions,
-        **({} if each.n_clusters is None else {"n_clusters": each.n_clusters}),
+        **_of_clusters(each),
         "reason": why_missing(each.difference),
     }
+
+
+def _of_clusters(each: Comparison) -> dict[str, Any]:
+    if each.n_clusters is None:
+        return {}
+    return {"n_clusters": each.n_clusters, "design_effect": each.design_effects[-1]}
 
 
 # Input ----------------------------------------------------------------------------------------------------------

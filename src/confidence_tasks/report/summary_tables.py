@@ -192,7 +192,8 @@ class Differences(Table):
     frame : DataFrame
         The columns of ``by``, then ``measure``, ``a``, ``b``, ``difference`` (A minus B), ``low``, ``high``,
         ``p_value`` (from the same pivot as the interval), ``p_adjusted`` (Holm, over the groups within each measure),
-        ``n`` (questions), with clusters ``n_clusters``, and ``reason`` (why a value or an interval is missing).
+        ``n`` (questions), with clusters ``n_clusters`` and ``design_effect`` (of the difference), and ``reason`` (why a
+        value or an interval is missing).
     """
 
     def _cells(self, row: pd.Series[Any]) -> dict[str, str]:

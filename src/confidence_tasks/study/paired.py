@@ -26,7 +26,8 @@ class PairedTables:
 
     ``questions`` counts the questions by kind: questions of one kind have equal trials under both conditions.
     ``of_first`` (J, K1) and ``of_second`` (J, K2) hold, for each of the J kinds of questions, the number of trials of
-    each kind under the first and the second condition.
+    each kind under the first and the second condition. With clusters of questions, these take the place of questions.
+    ``correction`` is the factor n / (n - 1) of a variance over n questions, relative to that over single trials.
     """
 
     first: CellTable
@@ -34,13 +35,17 @@ class PairedTables:
     questions: TrialCounts
     of_first: csr_array
     of_second: csr_array
+    correction: float
 
     @classmethod
     def of(cls, first: CellTable, second: CellTable) -> Self:
         """Pair two tables of the same questions."""
         questions = alike_units([first.kinds, second.kinds])
-        members = [kinds.members[:, questions.example].T.tocsr() for kinds in (first.kinds, second.kinds)]
-        return cls(first, second, questions, *members)
+        of_first, of_second = (
+            kinds.members[:, questions.example].T.tocsr() for kinds in (first.kinds, second.kinds)
+        )
+        correction = max(map(_correction, (first, second)))
+        return cls(first, second, questions, of_first, of_second, correction)
 
     @property
     def measures(self) -> list[Measure]:
@@ -74,7 +79,17 @@ class PairedTables:
         np.square(moves, out=moves)
         moves -= stays
         moves *= exchanged
-        return np.asarray(stays @ self.questions.counts + moves.sum(axis=1) + added_left + added_right)
+        squares = self.correction * (stays @ self.questions.counts + moves.sum(axis=1))
+        return np.asarray(squares + added_left + added_right)
+
+
+def _correction(table: CellTable) -> float:
+    """Return n / (n - 1) for n questions, divided by that for the trials: influences have that of the trials."""
+    trials = float(table.kinds.counts.sum())
+    questions = int(np.count_nonzero(table.kinds.members.sum(axis=0)))
+    if questions in (0, 1, trials):
+        return 1.0
+    return questions / (questions - 1.0) * (trials - 1.0) / trials
 
 
 def influence_on(measure: Measure, source: PairedTables) -> Influence | None:

@@ -7,21 +7,25 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from click.testing import CliRunner
 from inspect_ai.scorer import SampleScore, Score, ci, stderr
+from tests.unit.studies.logprob_trials import Evidence
+from tests.unit.studies.logprob_trials import trials as log_probabilities
 
 from confidence_tasks import compare, metrics, summary
 from confidence_tasks.cli import main
 from confidence_tasks.report import collect, trials
-from confidence_tasks.report.checks import READING
+from confidence_tasks.report.checks import READING, checks_of
 from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.notices import notices
 from confidence_tasks.report.results import results_and_lost
-from confidence_tasks.report.task_trials import group_by_task
+from confidence_tasks.report.task_trials import TrialSubset, group_by_task
 from confidence_tasks.report.trial_files import shared_by
 from confidence_tasks.sources import load
 from confidence_tasks.sources.clusters import with_cluster
+from confidence_tasks.studies.logprob_metacognition.resampling import version_1
 from confidence_tasks.study import Question
 from confidence_tasks.study.trial import question_from_metadata, question_metadata
 
@@ -116,6 +120,48 @@ def test_a_difference_has_the_error_of_its_clusters():
     assert 0.98 < reach / (2.01 * error) < 1.12  # that of Student, or of the exchanges if it is wider
     assert reach > 1.1 * (by_question["high"] - by_question["low"]) / 2
     assert (by_passage["n"], by_passage["n_clusters"]) == (len(correct), 50)
+    # As Inspect's clustered error: n / (n - 1) for n units.
+    over_questions = (centred**2).sum() * len(correct) / (len(correct) - 1)
+    over_passages = (np.bincount(PASSAGE, centred) ** 2).sum() * 50 / 49
+    assert by_passage["design_effect"] == pytest.approx(over_passages / over_questions, rel=1e-9)
+    assert "design_effect" not in by_question
+
+
+@pytest.mark.parametrize(
+    ("measure", "value"),
+    [("accuracy", lambda y, c: y), ("brier", lambda y, c: (c - y) ** 2), ("confidence", lambda y, c: c)],
+)
+def test_the_p_value_of_a_difference_is_at_least_that_of_its_clustered_error(measure, value):
+    """Student's t for 12 passages of unequal size, with the clustered error of Miller (2024) as Inspect has it."""
+    few = PASSAGE < 12
+    sides = [tuple(each[few] for each in answers(seed)) for seed in (0, 1)]
+    given = {
+        "cluster": PASSAGE[few],
+        "questions": np.arange(few.sum()),
+        "measures": [measure],
+        "n_resamples": 999,
+    }
+    row = compare(*sides, **given).to_frame().iloc[0]
+    difference = value(*sides[0]) - value(*sides[1])
+    scores = [
+        SampleScore(score=Score(value=float(each)), sample_metadata={"passage": int(label)})
+        for each, label in zip(difference, PASSAGE[few], strict=True)
+    ]
+    error = stderr(cluster="passage")(scores)
+    p = 2 * scipy.stats.t.sf(abs(difference.mean()) / error, 11)
+    assert row["p_value"] >= p * (1 - 1e-9)
+    assert (row["high"] - row["low"]) / 2 >= scipy.stats.t.isf(0.025, 11) * error * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("measure", ["ece", "auroc", "meta_information"])
+def test_the_design_effect_of_a_difference_is_the_ratio_of_squared_errors(measure):
+    sides = answers(), answers(seed=1)
+    given = {"questions": np.arange(len(PASSAGE)), "measures": [measure], "n_resamples": 2_000}
+    by_question, by_passage = (
+        compare(*sides, cluster=cluster, **given).to_frame().iloc[0] for cluster in (None, PASSAGE)
+    )
+    ratio = (by_passage["high"] - by_passage["low"]) / (by_question["high"] - by_question["low"])
+    assert by_passage["design_effect"] == pytest.approx(ratio**2, rel=0.3)
 
 
 def table(path: Path, rows: list[dict[str, object]]) -> Path:
@@ -213,6 +259,7 @@ def test_the_commands_take_clusters(tmp_path, monkeypatch):
     assert "60 clusters, design effect" in (tmp_path / "page.html").read_text()
     compared = json.loads(CliRunner().invoke(main, ["compare", path, path, *options]).stdout)["comparisons"]
     assert {row["n_clusters"] for row in compared} == {60}
+    assert "design effect" in CliRunner().invoke(main, ["compare", path, path, "--resamples", "99"]).stdout
     for command in (["report", path, "-o", str(tmp_path / "page.html")], ["compare", path, path]):
         refused = CliRunner().invoke(main, [*command, "--cluster", "pasage", *options])
         assert refused.exit_code == 2
@@ -259,6 +306,42 @@ def test_subjects_of_mmlu_are_named_with_their_design_effect(tmp_path):
     centred = by_subject - by_subject.mean()
     expected = (centred.sum(axis=0) ** 2).sum() * 20 / 19 / ((centred**2).sum() * 400 / 399)
     assert f"Accuracy {expected:.1f}" in where
+
+
+@pytest.mark.parametrize(("per_passage", "is_warned"), [(1, False), (2, True)])
+def test_questions_about_one_passage_count_once_among_right_and_wrong_answers(
+    tmp_path, per_passage, is_warned
+):
+    """60 questions have 30 wrong answers, which are about 30 or about 15 passages."""
+    rows = [
+        {
+            "question_id": f"q{i}",
+            "source": "mine",
+            "correct": float(i // per_passage % 2),
+            "confidence": 0.6 + 0.1 * (i % 4),
+            "cluster": f"c{i // per_passage}",
+        }
+        for i in range(60)
+    ]
+    ((results,), _) = results_and_lost(
+        with_units(group_by_task(collect(table(tmp_path / "trials.csv", rows)).files)), Settings(99)
+    )
+    found = {notice.title for notice in notices(results, checks_of(results.task_trials.study))}
+    assert ("Few right or few wrong answers" in found) == is_warned
+
+
+def test_measures_of_the_first_version_of_log_probabilities_have_clusters():
+    table = log_probabilities(Evidence(1.2), 240, rng=np.random.default_rng(0))
+    columns = {name: column.to_numpy() for name, column in table.items()}
+    passage = np.array([f"text {i // 4}" for i in range(240)], dtype=object)
+    subset = TrialSubset(columns["source"][0], np.arange(240))
+    clustered, renamed, single = (
+        version_1(each, [subset], Settings(50))
+        for each in ({**columns, "unit": passage}, {**columns, "question_id": passage}, columns)
+    )
+    for key, found in clustered.items():
+        np.testing.assert_array_equal(found.resamples, renamed[key].resamples)
+        assert not np.array_equal(found.resamples, single[key].resamples)
 
 
 AGIEVAL = "A passage. " * 40

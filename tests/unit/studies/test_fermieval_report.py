@@ -113,6 +113,17 @@ def test_rows_equal_the_measures_of_the_logs(table):
             )
 
 
+def test_the_table_of_methods_counts_questions_instead_of_epochs():
+    trials = interval_trials(60, [0.9])
+    once, often = (
+        method_table([0.9], {"fermieval": columns(each)}).set_index("method").loc["base"]
+        for each in (trials, 4 * trials)
+    )
+    assert once["n"] == often["n"] == 30
+    for name in ("coverage", "coverage_low", "coverage_high"):
+        assert once[name] == pytest.approx(often[name])
+
+
 def test_every_method_improves_the_intervals_of_a_tunnel(table):
     scores, gaps = (
         table.pivot(index="level", columns="method", values=figure) for figure in ("winkler", "coverage_gap")

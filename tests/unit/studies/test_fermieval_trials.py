@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 from tests.trials import fermieval_trial
 from tests.unit.statistics.peers import load_interval_score
 
@@ -116,6 +117,18 @@ def test_measures_as_stated_are_those_of_the_test_half():
     for name in ("coverage_gap", "winkler"):
         each = [summary[f"{name}/{condition_of(level)}"] for level in LEVELS]
         assert summary[f"{name}/all"] == pytest.approx(np.mean(each))
+
+
+def test_replies_that_epochs_repeat_leave_the_limits_of_coverage_as_they_are():
+    trials = made_up(60)
+    once, often = (fermieval_summary(each, [0.9]) for each in (trials, 5 * trials))
+    label = condition_of(0.9)
+    held = [trial["correct"] for trial in trials if trial["split"] == "test"]
+    expected = scipy.stats.binomtest(int(sum(held)), len(held)).proportion_ci(method="wilson")
+    for summary in (once, often):
+        assert (summary[f"coverage_low/{label}"], summary[f"coverage_high/{label}"]) == pytest.approx(
+            expected
+        )
 
 
 def test_unreadable_replies_count_as_misses_only_in_coverage_of_all():

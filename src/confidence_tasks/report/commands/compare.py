@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from ast import literal_eval
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from confidence_tasks.report.compare import Comparison
     from confidence_tasks.report.figures import Figure
     from confidence_tasks.report.notices import Notice
+    from confidence_tasks.report.pilot import ClusterEffect
     from confidence_tasks.report.power import PowerCurve
     from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
     from confidence_tasks.simulation.power_design import PowerDesign
@@ -198,8 +199,9 @@ def _comparison_record(comparison: Comparison) -> dict[str, Any]:
     ):
         record |= {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}
         record[f"{name}_reason"] = why_missing(interval)
-    record["first_design_effect"], record["second_design_effect"] = comparison.design_effects
-    return record
+    sides = ("first", "second", "difference")
+    effects = zip(sides, comparison.design_effects, strict=True)
+    return record | {f"{side}_design_effect": effect for side, effect in effects}
 
 
 def _print_task(
@@ -219,7 +221,7 @@ def _print_task(
             click.echo(f"    and {len(notice.where) - MAX_SHOWN} more (see --json)")
     if comparisons:
         rows = [_comparison_row(each) for each in comparisons]
-        print_table(rows, frozenset({"A", "B", "A − B", "p", "exch. p", "n", "clusters"}))
+        print_table(rows, frozenset({"A", "B", "A − B", "p", "exch. p", "n", "clusters", "design effect"}))
 
 
 def _print_footer(comparisons: Sequence[Comparison]) -> None:
@@ -246,8 +248,15 @@ def _comparison_row(comparison: Comparison) -> dict[str, str]:
         "p": p_value(comparison.p_adjusted) + (" *" if comparison.p_adjusted < 0.05 else "  "),
         "exch. p": p_value(comparison.p_exchange),
         "n": f"{comparison.n_questions:,}",
-        **({} if comparison.n_clusters is None else {"clusters": f"{comparison.n_clusters:,}"}),
+        **_of_clusters(comparison),
     }
+
+
+def _of_clusters(comparison: Comparison) -> dict[str, str]:
+    if comparison.n_clusters is None:
+        return {}
+    *_, effect = comparison.design_effects
+    return {"clusters": f"{comparison.n_clusters:,}", "design effect": number(effect, 2)}
 
 
 # Power ----------------------------------------------------------------------------------------------------------------
@@ -334,6 +343,13 @@ Examples:
     show_default=True,
     help="Simulated studies for each number of questions.",
 )
+@click.option(
+    "--pilot",
+    metavar="LOGS",
+    help="Logs or files of trials of STUDY whose questions have clusters, such as passages: the design effect of these"
+    " clusters enlarges all standard errors.",
+)
+@cluster_option
 @seed_option
 @click.option("--csv", "table", type=FILE, help="Also write the power curve to this CSV file.")
 @click.option("--figure", type=FILE, help="Also draw the power curve in this SVG file.")
@@ -343,6 +359,8 @@ def power(
     effect: float,
     measure: str | None,
     sizes: list[int] | None,
+    pilot: str | None,
+    cluster: str,
     table: Path | None,
     figure: Path | None,
     as_json: bool,
@@ -354,13 +372,18 @@ def power(
     so that the measure differs by EFFECT. Many studies are simulated from their replies and tested as in `compare`. The
     power is the proportion of studies in which the test detects the difference. The numbers count questions that both
     answer in readable form: plan for more if some replies may be unreadable. No model and no network are needed.
+
+    With --pilot, questions come in clusters such as passages. The output says how many clusters are needed with more or
+    fewer questions in each.
     """
     from confidence_tasks.report.figures import figure_svg
-    from confidence_tasks.report.power import QUESTIONS, power_curve
+    from confidence_tasks.report.power import QUESTIONS, fewest_questions, power_curve
 
+    measure = measure or next(iter(_power_designs()[study].measures))
+    clusters = _pilot_clusters(pilot, cluster, study, measure, options["condition"])
+    n = sizes or [size for size in QUESTIONS if size >= fewest_questions(clusters)]
     with as_click_error(), progress("simulating studies") as advance:
-        measure = measure or next(iter(_power_designs()[study].measures))
-        curve = power_curve(study, measure, effect, n=sizes or QUESTIONS, advance=advance, **options)
+        curve = power_curve(study, measure, effect, n=n, clusters=clusters, advance=advance, **options)
     if table is not None:
         write_atomically(table, _curve_frame(curve).to_csv(index=False).encode())
     if figure is not None:
@@ -373,10 +396,48 @@ def power(
                 "pair": dataclasses.asdict(curve.pair),
                 "curve": _curve_frame(curve).to_dict("records"),
                 "needed": curve.needed,
+                "clusters": dataclasses.asdict(curve.clusters) if curve.clusters else None,
+                "plans": list(_plans(curve)),
             }
         )
     else:
         _print_curve(curve)
+
+
+def _pilot_clusters(
+    pilot: str | None, cluster: str, study: str, measure: str, condition: str
+) -> ClusterEffect | None:
+    """Return the effect of the clusters of a pilot; None without one."""
+    from confidence_tasks.report.pilot import pilot_clusters
+    from confidence_tasks.report.task_trials import group_by_task
+
+    if pilot is None:
+        if cluster:
+            raise click.UsageError(
+                "--cluster needs --pilot LOGS: the design effect of clusters comes from trials with such clusters"
+            )
+        return None
+    tasks = group_by_task(read_trials([pilot]).files)
+    with as_click_error():
+        design = _power_designs()[study]
+        label = design.read_condition(condition or design.condition)
+        return pilot_clusters(tasks, study, measure, label, cluster)
+
+
+PLANNED_SIZES = (1, 2, 3, 5, 10, 20)
+"""Numbers of questions in a cluster for which `power` computes the number of clusters."""
+
+
+def _plans(curve: PowerCurve) -> Iterator[dict[str, Any]]:
+    """Yield the number of clusters that reach the target, by the number of questions in each."""
+    if curve.clusters is None or not math.isfinite(curve.needed):
+        return
+    independent = curve.needed / curve.clusters.design_effect
+    for size in PLANNED_SIZES:
+        needed = curve.clusters.clusters_needed(independent, size)
+        if not math.isnan(needed):
+            effect = curve.clusters.design_effect_at(size)
+            yield {"size": size, "design_effect": effect, "clusters": needed, "questions": size * needed}
 
 
 def _curve_frame(curve: PowerCurve) -> pd.DataFrame:
@@ -398,6 +459,8 @@ def _print_curve(curve: PowerCurve) -> None:
     ]
     print_table(rows, frozenset({"questions", "power"}))
     print_message(_describe_curve(curve), err=False)
+    if curve.clusters:
+        _print_clusters(curve, curve.clusters)
     withheld = float(curve.withheld.max())
     if withheld > 0.02:
         print_message(
@@ -405,6 +468,30 @@ def _print_curve(curve: PowerCurve) -> None:
             " trials; these studies count as not detecting the difference.",
             err=False,
         )
+
+
+def _print_clusters(curve: PowerCurve, clusters: ClusterEffect) -> None:
+    """Print the effect of clusters, and how many are needed with more or fewer questions in each."""
+    size = clusters.size
+    remaining = clusters.design_effect_at(2.0 * size) / (2.0 * clusters.design_effect)
+    print_message(
+        f"The pilot has {clusters.n_clusters:,} clusters of {clusters.n_questions:,} questions, and the design effect "
+        f"is {number(clusters.design_effect, 2)}: 100 questions are worth {100.0 / clusters.design_effect:.0f} "
+        "independent ones. Twice as many clusters halve the variance; twice as many questions in each"
+        f" {'leave' if remaining > 0.0 else 'would leave'} {number(100.0 * remaining, 0)}% of it.",
+        err=False,
+    )
+    rows = [
+        {
+            "questions in a cluster": f"{plan['size']}",
+            "design effect": number(plan["design_effect"], 2),
+            "clusters needed": f"{plan['clusters']:,.0f}",
+            "questions needed": f"{plan['questions']:,.0f}",
+        }
+        for plan in _plans(curve)
+    ]
+    if rows:
+        print_table(rows, frozenset(rows[0]))
 
 
 def _describe_curve(curve: PowerCurve) -> str:

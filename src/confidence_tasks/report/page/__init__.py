@@ -180,6 +180,7 @@ def contrast_table(results: TaskResults) -> TableView | None:
         return None
     rows = []
     ranked = sorted(results.contrasts, key=lambda contrast: not contrast.significant)
+    has_clusters = any(contrast.clusters for contrast in ranked)
     for contrast in ranked[:CONTRASTS_SHOWN]:
         decimals = decimals_for([contrast.interval.low, contrast.interval.high])
         difference = CellView(
@@ -194,14 +195,22 @@ def contrast_table(results: TaskResults) -> TableView | None:
             CellView(p_value(contrast.p_value)),
             CellView(p_value(contrast.p_adjusted), significant=contrast.significant),
             CellView(p_value(contrast.p_exchange)),
+            *([_design_effect(contrast)] if has_clusters else []),
         )
         rows.append(RowView(contrast.model, cells, f"{contrast.n_questions:,}"))
     left_out = len(ranked) - len(rows)
     return TableView(
-        ("condition", "measure", "difference", "p", "corrected", "exchange p"),
+        (
+            *("condition", "measure", "difference", "p", "corrected", "exchange p"),
+            *(["design effect"] if has_clusters else []),
+        ),
         tuple(rows),
         left_out=f"{left_out:,} more are in contrasts.csv, which `--tables` writes." if left_out else "",
     )
+
+
+def _design_effect(contrast: Contrast) -> CellView:
+    return CellView(number(contrast.clusters.design_effect, 2) if contrast.clusters else "")
 
 
 def extra_view(extra: ExtraTable, viewer: str = "") -> TableView:

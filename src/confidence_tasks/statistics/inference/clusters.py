@@ -63,6 +63,11 @@ class Clusters:
         return cls(n, n_questions, variance, by_question, math.sqrt(variance))
 
     @classmethod
+    def of_resamples(cls, n: int, n_questions: int, resamples: FloatArray, by_question: FloatArray) -> Self:
+        """Return the clusters of a statistic, given its resamples of clusters and of questions, shape (R,) each."""
+        return cls(n, n_questions, robust_variance(resamples), robust_variance(by_question))
+
+    @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
         """Return the clusters of the mean over several sets of trials, which are taken as independent."""
         n, questions, variance, by_question = map(

@@ -27,7 +27,6 @@ from confidence_tasks.report.score_replies import ReplyForm, Row, number_in, who
 from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.sources.fermi import LARGEST_EXPONENT
-from confidence_tasks.statistics import wilson_interval
 from confidence_tasks.studies.fermieval import STUDY, tunnel
 from confidence_tasks.studies.fermieval.power import POWER
 from confidence_tasks.studies.fermieval.replies import (
@@ -39,7 +38,13 @@ from confidence_tasks.studies.fermieval.replies import (
     condition_of,
     level_of,
 )
-from confidence_tasks.studies.fermieval.trials import ADJUSTMENTS, EXCLUDED, FIGURES, within_split
+from confidence_tasks.studies.fermieval.trials import (
+    ADJUSTMENTS,
+    EXCLUDED,
+    FIGURES,
+    coverage_interval,
+    within_split,
+)
 from confidence_tasks.studies.fermieval_logprob.trials import fitted_temperature, set_intervals
 from confidence_tasks.studies.fermieval_sampling.trials import (
     SHORTFALL_WEIGHT,
@@ -49,6 +54,7 @@ from confidence_tasks.studies.fermieval_sampling.trials import (
 from confidence_tasks.study.measures import Columns, rows_of
 from confidence_tasks.study.parameter import one_of
 from confidence_tasks.study.trial import Item, Question
+from confidence_tasks.study.units import units_of
 
 STATED, BY_LOGPROB, SAMPLED = _TASKS = "fermieval", "fermieval_logprob", "fermieval_sampling"
 """Names of the three studies, one for each task."""
@@ -147,12 +153,12 @@ def _intervals_by_method(
 def _scores(intervals: Columns) -> dict[str, float]:
     scores = {name: float(compute(intervals, None)) for name, compute, *_ in FIGURES}
     n = len(intervals["truth"])
-    low, high = wilson_interval(0.0 if n == 0 else round(scores["coverage"] * n), n)
+    low, high = coverage_interval(round(scores["coverage"] * n) if n else 0.0, units_of(intervals))
     return {
         **scores,
-        "coverage_low": float(low),
-        "coverage_high": float(high),
-        "n": n,
+        "coverage_low": low,
+        "coverage_high": high,
+        "n": len(set(intervals["question_id"])),
     }
 
 

@@ -7,6 +7,7 @@ with FermiEval".
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -455,10 +456,29 @@ def _coverage_limits(trials: Sequence[Mapping[str, Any]], labels: Sequence[str])
     limits: dict[str, float] = {}
     scored = [trial for trial in trials if trial["split"] == TEST and not math.isnan(trial["correct"])]
     for label in labels:
-        correct = [trial["correct"] for trial in scored if trial["condition"] == label]
-        low, high = statistics.wilson_interval(sum(correct), len(correct))
-        limits |= {f"coverage_low/{label}": float(low), f"coverage_high/{label}": float(high)}
+        of_level = [trial for trial in scored if trial["condition"] == label]
+        n_held = sum(trial["correct"] for trial in of_level)
+        low, high = coverage_interval(n_held, [trial["question_id"] for trial in of_level])
+        limits |= {f"coverage_low/{label}": low, f"coverage_high/{label}": high}
     return limits
+
+
+def coverage_interval(n_held: float, units: Sequence[str] | NDArray[Any]) -> tuple[float, float]:
+    """Return Wilson's 95% interval of coverage, given the number of trials that hold the truth and their units.
+
+    The intervals of a unit, such as a question in several epochs, are assumed to hold the truth all together or not at
+    all, so that the number of independent trials is Kish's effective number.
+
+    Examples
+    --------
+    >>> low, high = coverage_interval(6, ["a", "a", "b", "b", "c", "c", "d", "d"])  # 3 of 4
+    >>> round(low, 3), round(high, 3)
+    (0.301, 0.954)
+    """
+    n, sizes = len(units), np.array([*Counter(units).values()], dtype=np.float64)
+    independent = n**2 / float(np.square(sizes).sum()) if n else 0.0
+    low, high = statistics.wilson_interval(n_held * independent / max(n, 1), independent)
+    return float(low), float(high)
 
 
 CALIBRATED = ("all", "authors")

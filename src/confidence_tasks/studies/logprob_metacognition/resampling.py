@@ -307,7 +307,8 @@ VERSION_1 = ("d_prime_v1", "meta_d_v1", "mratio_v1")
 def version_1(columns: Columns, subsets: Iterable[TrialSubset], settings: Settings) -> Distributions:
     """Return the distributions of version 1's measures for the conditions of one model."""
     needed = ("question_id", "source", "temperature", "correct", "mean_logprob")
-    trials = pd.DataFrame({name: columns[name] for name in needed}).assign(model="", domain=None)
+    present = [name for name in (*needed, SAMPLING_UNIT) if name in columns]
+    trials = pd.DataFrame({name: columns[name] for name in present}).assign(model="", domain=None)
     cells = resample(trials, settings=settings, binnings={PRIMARY: BINNINGS[PRIMARY]}).cells
     missing = Distribution(
         Estimate(np.nan, Reason.EMPTY), np.full(settings.n_resamples, np.nan), frozenset[str]()
