@@ -238,7 +238,7 @@ def chosen_third(seed: int) -> list[tuple[Study, Measure]]:
         for study in studies()
         if study.name in GENERATORS
         for measure in study.measures
-        if measure.interval != "none" and not measure.is_count and not measure.fitted
+        if measure.inference.method != "none" and not measure.inference.is_count and not measure.fitted
     ]
     picked = np.random.default_rng(seed).choice(len(every), size=-(-len(every) // 3), replace=False)
     return [every[index] for index in sorted(picked)]
@@ -266,7 +266,9 @@ def main() -> None:
 
 
 def _of_study(study: Study, measures: list[Measure], n_studies: int, seed: int) -> None:
-    partners = [each for each in study.measures if each.name in {measure.proportion for measure in measures}]
+    partners = [
+        each for each in study.measures if each.name in {measure.inference.proportion for measure in measures}
+    ]
     needed = list(dict.fromkeys([*measures, *partners]))
     rng = np.random.default_rng([seed, *study.name.encode()])
     many = _trials(study.name, rng, MANY)
@@ -280,7 +282,7 @@ def _of_study(study: Study, measures: list[Measure], n_studies: int, seed: int) 
         whole = {measure.name: found[cell, measure.name] for measure in needed}
         for measure in measures:
             interval = interval_of_measure(measure, whole, settings)
-            methods[measure.name] = "posterior" if measure.posterior else interval.method
+            methods[measure.name] = "posterior" if measure.inference.posterior else interval.method
             numbers = float(interval.estimate), float(interval.low), float(interval.high)
             limits.setdefault(measure.name, []).append(numbers)
     for name, rows in limits.items():

@@ -198,8 +198,8 @@ def _sides(
                         drawn.get(((scale, number), measure.name), np.array([value])),
                         frozenset(f"{number}-{i}" for i in range(int(counts.sum()))),
                         informative=informative(measure, trials),
-                        inverted_test=measure.test_inversion(trials, unit)
-                        if measure.test_inversion and measure in resampled_measures
+                        inverted_test=measure.inference.test(trials, unit)
+                        if measure.inference.test and measure in resampled_measures
                         else None,
                     )
                 )

@@ -50,9 +50,8 @@ def replies(subject: Subject, items: Iterable[Item], seed: str = "0") -> list[st
 
 
 def _method(measure: Measure) -> str:
-    return (
-        "posterior" if measure.posterior else "test_inversion" if measure.test_inversion else measure.interval
-    )
+    inference = measure.inference
+    return "posterior" if inference.posterior else "test_inversion" if inference.test else inference.method
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +125,9 @@ def truths(population: Population) -> dict[tuple[str, str], float]:
 
 def _unpadded(measure: Measure, columns: Columns, weights: np.ndarray) -> Value:
     """A measure without additions of its own to the numbers of trials."""
-    if measure.posterior is None:
+    if measure.inference.posterior is None:
         return measure.compute(columns, weights)
-    return measure.posterior.compute(measure.posterior.prepare(columns), weights)
+    return measure.inference.posterior.compute(measure.inference.posterior.prepare(columns), weights)
 
 
 def studies(
@@ -154,15 +153,15 @@ def studies(
             asked = np.asarray(table.kinds.members.sum(axis=0) > 0.0)
             for measure in table.measures:
                 value = as_estimate(float(np.asarray(measure.compute(table.columns, counts[np.newaxis]))[0]))
-                extreme = measure.interval == "wilson" and value in (0.0, 1.0)
+                extreme = measure.inference.method == "wilson" and value in (0.0, 1.0)
                 questions = np.flatnonzero(contributing(table, measure) if extreme else asked)
                 found[cell, measure.name] = Distribution(
                     value,
                     values[cell, measure.name],
                     frozenset(map(str, questions)),
                     informative(measure, trials),
-                    measure.is_average,
-                    inverted_test=measure.test_inversion(trials, numbers) if measure.test_inversion else None,
+                    measure.inference.is_average,
+                    inverted_test=measure.inference.test(trials, numbers) if measure.inference.test else None,
                 )
         yield (
             _differences(population, study, found, settings, rng)

@@ -101,7 +101,7 @@ def test_a_study_is_what_the_report_prints() -> None:
     groups = by_condition(rows)
     found = distributions(rows, groups[0].cells, chosen.measures, SETTINGS)
     short_cut = printed(chosen, study, SETTINGS)
-    inverted_test = {measure.name for measure in chosen.measures if measure.test_inversion}
+    inverted_test = {measure.name for measure in chosen.measures if measure.inference.test}
     assert inverted_test
     for entry in estimates(groups, chosen.measures, found, SETTINGS):
         same = study[entry.group, entry.measure]

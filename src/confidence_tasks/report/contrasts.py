@@ -334,7 +334,7 @@ def _limits_and_p_value(
         reason = Reason.TOO_FEW  # there are too few exchanges for this level
     if reason:
         return undefined(reason), undefined(reason), 1.0 if abs(value) <= tie else math.nan
-    most = measure.largest_difference
+    most = measure.inference.largest_difference
     low, high = max(test.center - pivot.reach, -most), min(test.center + pivot.reach, most)
     # A fitted measure that cannot be refitted varies more than its interval says: it gets no p-value.
     return Estimate(low), Estimate(high), math.nan if measure.exchangeable is None else pivot.p_value
@@ -342,11 +342,12 @@ def _limits_and_p_value(
 
 def _incomparable(measure: Measure, sources: Sequence[PairedTables]) -> Reason | None:
     """Return the reason why the two conditions cannot be compared by a measure, if there is one."""
-    if measure.incomparable is None:
+    incomparable = measure.inference.incomparable
+    if incomparable is None:
         return None
     known = (source for source in sources if measure in source.measures)
     tables = (table for source in known for table in (source.first, source.second))
-    reasons = (measure.incomparable(table.columns, table.kinds.counts) for table in tables)
+    reasons = (incomparable(table.columns, table.kinds.counts) for table in tables)
     return next(filter(None, reasons), None)
 
 

@@ -204,15 +204,16 @@ def distributions(
             rows = rows_of(columns, cell.rows)
             questions = frozenset(map(str, units_of(rows)))
             for measure in table.measures:
-                test = measure.test_inversion(rows, unit[cell.rows]) if measure.test_inversion else None
+                inference = measure.inference
+                test = inference.test(rows, unit[cell.rows]) if inference.test else None
                 value = _unless_unknown(as_estimate(measure.compute(rows, None)), test)
-                is_extreme = measure.interval == "wilson" and value in (0.0, 1.0)
+                is_extreme = inference.method == "wilson" and value in (0.0, 1.0)
                 by_cell[cell, measure.name] = Distribution(
                     value,
                     values[cell, measure.name],
                     frozenset(names[contributing(table, measure)]) if is_extreme else questions,
                     informative(measure, rows),
-                    measure.is_average,
+                    inference.is_average,
                     inverted_test=test,
                 )
         _add_clusters(by_cell, columns, tables, settings)
@@ -294,7 +295,7 @@ def resampled(
         chosen = [
             (cell, table)
             for cell, table in tables
-            if any(bool(measure.posterior) == bayesian for measure in table.measures)
+            if any(bool(measure.inference.posterior) == bayesian for measure in table.measures)
         ]
         if not chosen:
             continue
@@ -313,7 +314,8 @@ def resampled(
 
 def informative(measure: Measure, trials: Columns) -> Informative:
     """Return the questions that determine a measure."""
-    return ALL_INFORMATIVE if measure.informative is None else measure.informative(trials)
+    informative_of = measure.inference.informative
+    return ALL_INFORMATIVE if informative_of is None else informative_of(trials)
 
 
 def contributing(table: CellTable, measure: Measure) -> BoolArray:
@@ -358,7 +360,7 @@ def combined(
     by_name = {}
     for measure in measures:
         over_cells = mean([by_cell[cell, measure.name] for cell in cells], skips_undefined=skips_undefined)
-        if measure.is_count:
+        if measure.inference.is_count:
             value = Estimate(over_cells.value * len(cells), over_cells.value.reason)
             over_cells = replace(
                 over_cells,
@@ -450,12 +452,13 @@ def interval_of_measure(
     A measure that differs from a proportion by a constant has the interval of that proportion, shifted by the constant.
     ``by_name`` holds the measures of the same trials.
     """
-    distribution, proportion = by_name[measure.name], by_name.get(measure.proportion)
+    inference = measure.inference
+    distribution, proportion = by_name[measure.name], by_name.get(inference.proportion)
     if proportion is None:
-        interval = distribution.interval(settings, measure.interval, measure.bounds)
+        interval = distribution.interval(settings, inference.method, inference.bounds)
         if math.isnan(interval.low):
             return interval
-        lowest, highest, shift = *measure.bounds, 0.0
+        lowest, highest, shift = *inference.bounds, 0.0
     else:
         interval = proportion.interval(settings, "wilson")
         lowest, highest = -math.inf, math.inf

@@ -372,12 +372,11 @@ def _distribution(
     """Return the measure of one subject in a simulated study, with its resamples if the test needs them."""
     trials, unit = table.expanded()
     value = float(np.asarray(measure.compute(table.columns, table.kinds.counts[np.newaxis]))[0])
+    test_of = measure.inference.test
     return Distribution(
         as_estimate(value),
         np.array([value]) if resamples is None else resamples,
         questions,
         informative=informative(measure, trials),
-        inverted_test=measure.test_inversion(trials, unit)
-        if measure.test_inversion and resamples is not None
-        else None,
+        inverted_test=test_of(trials, unit) if test_of and resamples is not None else None,
     )

@@ -65,7 +65,11 @@ def _computable(measures: Sequence[Measure], trials: pd.DataFrame) -> list[Measu
     """Return the measures that are defined: without those that compare outcomes, if correctness is a probability."""
     if trials["correct"].dropna().isin([0.0, 1.0]).all():
         return list(measures)
-    return [replace(each, informative=None) for each in measures if each.name not in NEED_OUTCOMES]
+    return [
+        replace(each, inference=replace(each.inference, informative=None))
+        for each in measures
+        if each.name not in NEED_OUTCOMES
+    ]
 
 
 def _columns(trials: pd.DataFrame) -> Columns:

@@ -370,6 +370,6 @@ def evaluate_measures(measures: Iterable[Measure], trials: Columns, probabilitie
     values = {
         measure.name: float(measure.compute(trials, TRIALS * probabilities))
         for measure in measures
-        if not measure.is_count
+        if not measure.inference.is_count
     }
     return {name: value for name, value in values.items() if not math.isnan(value)}

@@ -46,7 +46,7 @@ class CellTable:
         return {
             measure.name: np.asarray(measure.compute(self.columns, shared))
             for measure in self.measures
-            if not measure.posterior
+            if not measure.inference.posterior
         }
 
     def draws(self, weights: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
@@ -57,7 +57,7 @@ class CellTable:
         weighted: dict[object, tuple[Columns, FloatArray]] = {}
         values = {}
         for measure in self.measures:
-            if posterior := measure.posterior:
+            if posterior := measure.inference.posterior:
                 key = posterior.outcomes, posterior.prepare, posterior.prior
                 if key not in weighted:
                     weighted[key] = posterior.add_outcomes(self.columns, weights, rng)
@@ -69,7 +69,7 @@ def clusters_of_mean(
     measure: Measure, columns: Columns, value: float, clusters: TrialCounts, questions: TrialCounts
 ) -> Clusters | None:
     """Return the clusters of a measure of trials that are counted by kind; None if it is not their mean."""
-    if measure.fitted or not (measure.is_average or measure.proportion):
+    if measure.fitted or not (measure.inference.is_average or measure.inference.proportion):
         return None
     values = values_of_single_trials(measure, columns, len(clusters.counts))
     counts = np.where(np.isnan(values), 0.0, clusters.counts)

@@ -8,107 +8,55 @@ answer or a confidence is left out or counted by the measure itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 from confidence_tasks.statistics import calibration, discrimination
 from confidence_tasks.statistics.core import FloatArray, IntArray, Reason
 from confidence_tasks.statistics.inference.limits import InvertedTest
 from confidence_tasks.statistics.inference.weights import Weighting
+from confidence_tasks.study.inference import ANY as ANY
+from confidence_tasks.study.inference import UNIT as UNIT
+from confidence_tasks.study.inference import (
+    Bounded,
+    Count,
+    Incomparable,
+    Inference,
+    Inverted,
+    InvertedTestOf,
+    Mean,
+    Percentile,
+    Proportion,
+)
+from confidence_tasks.study.inference import Bounds as Bounds
+from confidence_tasks.study.inference import Columns as Columns
+from confidence_tasks.study.inference import Compute as Compute
+from confidence_tasks.study.inference import Influence as Influence
+from confidence_tasks.study.inference import Informative as Informative
+from confidence_tasks.study.inference import InformativeOf as InformativeOf
+from confidence_tasks.study.inference import Posterior as Posterior
+from confidence_tasks.study.inference import Value as Value
+from confidence_tasks.study.moved_inference import moved_attribute, with_inference
 from confidence_tasks.study.statistic import Statistic, check_statistic
 from confidence_tasks.study.trial import READABLE, UNFINISHED
-from confidence_tasks.study.units import units_of
 
 Better: TypeAlias = Literal["higher", "lower", "neither"]
-Bounds: TypeAlias = tuple[float, float]
 
-ANY: Bounds = (-math.inf, math.inf)
-UNIT: Bounds = (0.0, 1.0)
-"""Bounds of probabilities and of their means."""
 
-Columns: TypeAlias = Mapping[str, NDArray[Any]]
-Value: TypeAlias = float | FloatArray
-Compute: TypeAlias = Callable[[Columns, FloatArray | None], Value]
-InvertedTestOf: TypeAlias = Callable[[Columns, IntArray], InvertedTest]
-InformativeOf: TypeAlias = "Callable[[Columns], Informative]"
-Influence: TypeAlias = Callable[[Columns, FloatArray], tuple[FloatArray, FloatArray]]
-Incomparable: TypeAlias = Callable[[Columns, FloatArray], Reason | None]
+class _TakesOldArguments(type):
+    """Lets a measure of version 0.1 load: the fields that are its inference now are put there, with a warning."""
+
+    def __call__(cls, *args: Any, **arguments: Any) -> Any:
+        positional, named = with_inference(args, arguments)
+        return super().__call__(*positional, **named)
 
 
 @dataclass(frozen=True, slots=True)
-class Posterior:
-    """Posterior distribution of a measure of trials that have only a few possible outcomes.
-
-    Every question has a random weight, as in the Bayesian bootstrap (Rubin 1981, doi:10.1214/aos/1176345338), so that
-    the weight of an outcome that was observed k times is a gamma variate of shape k. The prior adds a gamma variate to
-    every outcome, observed or not.
-
-    Attributes
-    ----------
-    outcomes : callable
-        ``outcomes(columns)`` returns columns with one trial of each outcome, as far as ``compute`` reads them.
-    compute : callable
-        The measure, without a correction that adds to the numbers of trials.
-    prepare : callable
-        ``prepare(columns)`` returns the trials as ``compute`` takes them; by default unchanged.
-    prior : float
-        Shape of the prior's gamma variates, in trials per outcome. Jeffreys' prior of one half gives intervals of
-        proportions with correct coverage, for rare outcomes too (Brown, Cai & DasGupta 2001,
-        doi:10.1214/ss/1009213286).
-    """
-
-    outcomes: Callable[[Columns], Columns]
-    compute: Compute
-    prepare: Callable[[Columns], Columns] = lambda trials: trials
-    prior: float = 0.5
-
-    def add_outcomes(
-        self, trials: Columns, weights: FloatArray, rng: Generator
-    ) -> tuple[Columns, FloatArray]:
-        """Return the trials and one trial of each outcome, and ``weights``, (R, n), with those of the prior."""
-        prepared, outcomes = self.prepare(trials), self.outcomes(trials)
-        rows = {key: np.concatenate([prepared[key], column]) for key, column in outcomes.items()}
-        prior_weights = rng.gamma(self.prior, size=(len(weights), len(next(iter(outcomes.values())))))
-        # Transposed, so that the memory layout is that of other weights.
-        return rows, np.concatenate([weights.T, prior_weights.T]).T
-
-
-@dataclass(frozen=True, slots=True)
-class Informative:
-    """The questions that limit the precision of a measure, such as those with a wrong answer for an AUROC.
-
-    A question counts once, however often it is asked, and so does a cluster. An interval needs a count of five.
-
-    Attributes
-    ----------
-    questions : frozenset of str, optional
-        Identifiers of the questions or clusters; None if every trial is informative.
-    weight : float
-        What each question adds to the count.
-    """
-
-    questions: frozenset[str] | None = None
-    weight: float = 1.0
-
-    @property
-    def count(self) -> float:
-        """Number of questions times their weight."""
-        return math.inf if self.questions is None else self.weight * len(self.questions)
-
-    @classmethod
-    def smallest(cls, trials: Columns, masks: Iterable[NDArray[Any]], weight: float = 1.0) -> Informative:
-        """Return the questions of the smallest of several sets of trials, each given by a mask."""
-        questions = [frozenset(map(str, units_of(trials)[mask])) for mask in masks]
-        return cls(min(questions, key=len), weight)
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(metaclass=_TakesOldArguments):
     """A number computed from a set of trials, with the way in which its interval is found.
 
     ``columns`` below is a mapping of the names of trial columns to arrays of length n.
@@ -124,61 +72,31 @@ class Measure:
         One sentence that says what the measure is, and what it does with trials that lack a value.
     better : {"higher", "lower", "neither"}
         Which values are better.
-    interval : {"percentile", "student", "transformed", "wilson", "none"}
-        Kind of interval that is computed from the resamples, see :func:`confidence_tasks.statistics.bootstrap`:
-        ``"student"`` for means and slopes, ``"wilson"`` for proportions, ``"transformed"`` for other numbers within
-        ``bounds``, ``"percentile"`` for draws from a posterior distribution, ``"none"`` for no interval.
-    is_mean : bool
-        Whether the measure is a mean over trials, but not a proportion. A permutation test may then exchange single
-        trials, and the mean over several groups needs enough trials only in all groups together.
-    proportion : str
-        Name of a proportion that differs from this measure by a constant. The interval of the proportion is shifted by
-        the constant instead of computed anew.
-    informative : callable, optional
-        ``informative(columns)`` returns the :class:`Informative` questions. If they count less than five, tables print
-        no interval. By default every trial is informative.
-    bounds : tuple of float
-        Smallest and largest possible value. The interval lies within these bounds.
-    is_count : bool
-        Whether the measure is a number of trials, which is summed over conditions and sources instead of averaged.
+    inference : Inference
+        How the interval is found and how differences are tested: one of the classes of
+        :mod:`confidence_tasks.study.inference`, such as ``Proportion()``, ``Mean()`` or ``Bounded(0.0, 1.0)``; by
+        default the percentiles of resamples.
     fitted : bool
         Whether ``compute`` fits a model to the trials once and uses it for all rows of weights. The interval then holds
         for the model as fitted, and a permutation test is not possible.
     refitted : callable, optional
         ``compute`` of a ``fitted`` measure with a model fitted for each row of weights, which must be whole numbers. A
         permutation test uses it.
-    test_inversion : callable, optional
-        ``test_inversion(columns, questions)`` returns the object whose tests are inverted for the interval, as for
-        :func:`confidence_tasks.statistics.ece_interval`; ``questions`` numbers the question of each trial. This object
-        also decides whether the interval is withheld.
-    posterior : Posterior, optional
-        Distribution whose quantiles are the interval, for trials that have a few outcomes, some of them rare. Such an
-        interval is never withheld.
-    influence : callable, optional
-        ``influence(columns, weights)`` returns the influence of each trial on the measure, (resamples, n), and the
-        variance that the influences do not contain, (resamples,). Tests of differences use them. Means need no such
-        function.
-    incomparable : callable, optional
-        ``incomparable(columns, weights)``, with weights of shape (n,), returns the reason why differences of the
-        measure must be withheld for these trials, or None.
     """
 
     name: str
     compute: Compute
     description: str
     better: Better = "neither"
-    interval: Literal["percentile", "student", "transformed", "wilson", "none"] = "percentile"
-    is_mean: bool = False
-    proportion: str = ""
-    informative: InformativeOf | None = None
-    bounds: Bounds = ANY
-    is_count: bool = False
+    inference: Inference = field(default_factory=Percentile)
     fitted: bool = False
     refitted: Compute | None = None
-    test_inversion: InvertedTestOf | None = None
-    posterior: Posterior | None = None
-    influence: Influence | None = None
-    incomparable: Incomparable | None = None
+
+    if not TYPE_CHECKING:  # a type checker refuses names that do not exist
+
+        def __getattr__(self, name: str) -> Any:
+            """Return a field by its name in version 0.1, with a warning."""
+            return moved_attribute(self, name)
 
     @property
     def exchangeable(self) -> Measure | None:
@@ -188,25 +106,14 @@ class Measure:
         return None if self.refitted is None else replace(self, compute=self.refitted, fitted=False)
 
     @property
-    def largest_difference(self) -> float:
-        """Largest possible difference of two values; 1 for proportions."""
-        if self.test_inversion is not None or self.interval == "wilson":
-            return 1.0
-        return self.bounds[1] - self.bounds[0]
-
-    @property
     def columns(self) -> list[tuple[str, ...]]:
         """Columns that the measure passes to functions of ``confidence_tasks.statistics``, one tuple per function."""
         return [
             value.columns
-            for value in (getattr(self, each.name) for each in fields(self))
+            for record in (self, self.inference)
+            for value in (getattr(record, each.name) for each in fields(record))
             if isinstance(value, StatisticCall)
         ]
-
-    @property
-    def is_average(self) -> bool:
-        """Whether the measure is a mean or a proportion."""
-        return self.is_mean or self.interval == "wilson"
 
 
 def columns(trials: Sequence[Mapping[str, Any]]) -> Columns:
@@ -288,7 +195,7 @@ def statistic_of(
 
 
 def influence_of(function: Statistic | str, *column_names: str, **options: Any) -> Influence:
-    """Make ``Measure.influence`` from a function of ``confidence_tasks.statistics``.
+    """Make ``influence`` of an inference from a function of ``confidence_tasks.statistics``.
 
     The parameters are those of :func:`statistic_of`. A trial that is left out has no influence.
     """
@@ -312,7 +219,7 @@ def expand_influence(values: FloatArray, keep: NDArray[Any]) -> FloatArray:
 
 
 def incomparable_by(function: Statistic | str, *column_names: str, **options: Any) -> Incomparable:
-    """Make ``Measure.incomparable`` from a function of ``confidence_tasks.statistics``.
+    """Make ``incomparable`` of an inference from a function of ``confidence_tasks.statistics``.
 
     The parameters are those of :func:`statistic_of`.
     """
@@ -327,7 +234,7 @@ def incomparable_by(function: Statistic | str, *column_names: str, **options: An
 
 
 def inverted_test_of(test_class: type | str, *column_names: str, **options: Any) -> InvertedTestOf:
-    """Make ``Measure.test_inversion`` from a class of ``confidence_tasks.statistics``, by its method ``of``.
+    """Make ``test_of`` of ``Inverted`` from a class of ``confidence_tasks.statistics``, by its method ``of``.
 
     The parameters are those of :func:`statistic_of`.
     """
@@ -406,7 +313,7 @@ def not_resampled(compute: Callable[[Columns], float]) -> Compute:
 
 
 def smallest_set(*sets: Callable[[Columns], NDArray[Any]], enough: int = 5) -> InformativeOf:
-    """Make ``Measure.informative`` of a measure that compares sets of trials: the questions of the smallest set.
+    """Make ``informative`` of a measure that compares sets of trials: the questions of the smallest set.
 
     A set is a function from columns to the mask of its trials, see :func:`where`. The measure has an interval if the
     smallest set has ``enough`` questions.
@@ -430,7 +337,7 @@ def proportion_measure(
 ) -> Measure:
     """Make the measure of a proportion. ``compute`` may be the name of a column that is 0, 1 or NaN."""
     compute = mean_of(compute) if isinstance(compute, str) else compute
-    return Measure(name, compute, description, better, interval="wilson")
+    return Measure(name, compute, description, better, inference=Proportion())
 
 
 def mean_measure(
@@ -438,7 +345,13 @@ def mean_measure(
 ) -> Measure:
     """Make the measure of a mean over trials. ``compute`` may be the name of a column."""
     compute = mean_of(compute) if isinstance(compute, str) else compute
-    return Measure(name, compute, description, better, interval="student", is_mean=True, bounds=bounds)
+    return Measure(
+        name,
+        compute,
+        description,
+        better,
+        inference=Mean(*bounds),
+    )
 
 
 def count_measure(
@@ -450,7 +363,7 @@ def count_measure(
         counted = condition(trials).astype(float)
         return float(counted.sum()) if weights is None else weights @ counted
 
-    return Measure(name, compute, description, better, is_count=True)
+    return Measure(name, compute, description, better, inference=Count())
 
 
 MIN_QUESTIONS_OF_MEAN = 2
@@ -481,10 +394,12 @@ def auroc(name: str, description: str, correct: str = "correct", confidence: str
         statistic_of(discrimination.auroc2, correct, confidence),
         description,
         "higher",
-        interval="transformed",
-        bounds=(0.0, 1.0),
-        informative=smallest_set(*right_and_wrong(correct, confidence)),
-        influence=influence_of(discrimination.auroc2_influence, correct, confidence),
+        inference=Bounded(
+            0.0,
+            1.0,
+            informative=smallest_set(*right_and_wrong(correct, confidence)),
+            influence=influence_of(discrimination.auroc2_influence, correct, confidence),
+        ),
     )
 
 
@@ -507,8 +422,10 @@ def calibration_error(
         statistic_of(calibration.ece, correct, confidence, **options),
         description,
         "lower",
-        informative=None if graded else smallest_set(*right_and_wrong(correct, confidence)),
-        test_inversion=inverted_test_of(calibration.BinnedTrials, correct, confidence, **options),
+        inference=Inverted(
+            inverted_test_of(calibration.BinnedTrials, correct, confidence, **options),
+            informative=None if graded else smallest_set(*right_and_wrong(correct, confidence)),
+        ),
     )
 
 
@@ -520,9 +437,9 @@ def overconfidence(
         name,
         statistic_of(calibration.overconfidence, correct, confidence),
         description,
-        interval="student",
-        is_mean=True,
-        informative=smallest_set(*right_and_wrong(correct, confidence), enough=MIN_QUESTIONS_OF_MEAN),
+        inference=Mean(
+            informative=smallest_set(*right_and_wrong(correct, confidence), enough=MIN_QUESTIONS_OF_MEAN)
+        ),
     )
 
 
@@ -616,6 +533,6 @@ def summarise(
     for measure in measures:
         for condition, cell_tables in tables.items():
             values = [float(measure.compute(table, None)) for table in cell_tables]
-            divisor = 1 if measure.is_count else len(values)
+            divisor = 1 if measure.inference.is_count else len(values)
             metrics[f"{measure.name}/{condition}"] = sum(values) / divisor if values else math.nan
     return metrics

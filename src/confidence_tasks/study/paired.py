@@ -97,9 +97,10 @@ def influence_on(measure: Measure, source: PairedTables) -> Influence | None:
 
     That of a mean follows from the values of single trials.
     """
-    if measure.influence is not None:
-        return measure.influence
-    if measure.fitted or not (measure.is_average or measure.posterior or measure.proportion):
+    inference = measure.inference
+    if inference.influence is not None:
+        return inference.influence
+    if measure.fitted or not (inference.is_average or inference.posterior or inference.proportion):
         return None
     rows = source.stacked()
     n = source.of_first.shape[1] + source.of_second.shape[1]

@@ -13,6 +13,7 @@ import numpy as np
 
 from confidence_tasks.statistics import calibration, information, selective
 from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.study.inference import Bounded, Inverted, Percentile
 from confidence_tasks.study.measures import (
     ACCURACY,
     PARSE_RATE,
@@ -53,12 +54,16 @@ def _with_recalibrated(trials: Columns) -> Columns:
 
 def _recalibrated(measure: Measure) -> Measure:
     """Return a measure of the column ``recalibrated``; resamples keep the recalibration of all trials."""
-    test = measure.test_inversion
+    inference = replace(measure.inference, informative=smallest_set(*_CLASSES))
+    if isinstance(inference, Inverted):
+        test_of = inference.test_of
+        inference = replace(
+            inference, test_of=lambda trials, questions: test_of(_with_recalibrated(trials), questions)
+        )
     return replace(
         measure,
         compute=lambda trials, weights: measure.compute(_with_recalibrated(trials), weights),
-        test_inversion=test and (lambda trials, questions: test(_with_recalibrated(trials), questions)),
-        informative=smallest_set(*_CLASSES),
+        inference=inference,
         fitted=True,
     )
 
@@ -73,33 +78,31 @@ SIGNAL_MEASURES: tuple[Measure, ...] = (
         statistic_of(selective.prediction_rejection_ratio, *_VALUES),
         "Prediction rejection ratio: gain of rejecting by the signal, relative to rejecting wrong answers first.",
         "higher",
-        informative=smallest_set(*_CLASSES),
-        bounds=(-math.inf, 1.0),
+        inference=Percentile(-math.inf, 1.0, informative=smallest_set(*_CLASSES)),
     ),
     Measure(
         "prr_50",
         statistic_of(selective.prediction_rejection_ratio, *_VALUES, max_rejection=0.5),
         "Prediction rejection ratio up to a rejection of half of the answers.",
         "higher",
-        informative=smallest_set(*_CLASSES),
-        bounds=(-math.inf, 1.0),
+        inference=Percentile(-math.inf, 1.0, informative=smallest_set(*_CLASSES)),
     ),
     Measure(
         "auarc",
         statistic_of(selective.auarc, *_VALUES),
         "Area under the accuracy-rejection curve: mean accuracy of the n surest answers over all n.",
         "higher",
-        "transformed",
-        bounds=UNIT,
-        informative=smallest_set(*_CLASSES),
+        inference=Bounded(*UNIT, informative=smallest_set(*_CLASSES)),
     ),
     Measure(
         "meta_information",
         statistic_of(information.meta_information, "correct", "value"),
         "Share of the uncertainty about correctness that the signal removes, corrected for bias.",
         "higher",
-        informative=smallest_set(*_CLASSES),
-        test_inversion=inverted_test_of(information.InformationTables, "correct", "value"),
+        inference=Inverted(
+            inverted_test_of(information.InformationTables, "correct", "value"),
+            informative=smallest_set(*_CLASSES),
+        ),
     ),
     calibration_error(
         "ece",

@@ -10,6 +10,7 @@ import numpy as np
 from confidence_tasks.statistics import calibration, information, sdt
 from confidence_tasks.statistics.core import FloatArray, Reason, undefined
 from confidence_tasks.statistics.inference.resampling import as_estimate
+from confidence_tasks.study.inference import Inverted, Proportion
 from confidence_tasks.study.measures import (
     ACCURACY,
     CONFIDENCE,
@@ -98,14 +99,16 @@ def threshold_measure(
         compute,
         description,
         "higher",
-        posterior=Posterior(
-            _outcomes, statistic_of(function, *GRADED, threshold=threshold, padding="none"), prior=_PRIOR
-        ),
-        influence=influence_of(
-            sdt.threshold_influence, *GRADED, quantity=quantity, threshold=threshold, padding=PADDING
-        ),
-        incomparable=incomparable_by(
-            sdt.threshold_incomparable, *GRADED, quantity=quantity, threshold=threshold
+        inference=Posterior(
+            _outcomes,
+            statistic_of(function, *GRADED, threshold=threshold, padding="none"),
+            prior=_PRIOR,
+            influence=influence_of(
+                sdt.threshold_influence, *GRADED, quantity=quantity, threshold=threshold, padding=PADDING
+            ),
+            incomparable=incomparable_by(
+                sdt.threshold_incomparable, *GRADED, quantity=quantity, threshold=threshold
+            ),
         ),
     )
 
@@ -130,8 +133,7 @@ BRIER = Measure(
     statistic_of(calibration.brier, *GRADED),
     "Mean squared difference of confidence and correctness.",
     "lower",
-    interval="wilson",
-    informative=smallest_set(*right_and_wrong()),
+    inference=Proportion(informative=smallest_set(*right_and_wrong())),
 )
 OVERCONFIDENCE = overconfidence("overconfidence", "Mean confidence minus accuracy; above 0 is overconfident.")
 META_INFORMATION = Measure(
@@ -139,8 +141,10 @@ META_INFORMATION = Measure(
     statistic_of(information.meta_information, *GRADED),
     "Share of the uncertainty about correctness that confidence removes, corrected for bias.",
     "higher",
-    informative=_informative_for_meta_information,
-    test_inversion=inverted_test_of(information.InformationTables, *GRADED),
+    inference=Inverted(
+        inverted_test_of(information.InformationTables, *GRADED),
+        informative=_informative_for_meta_information,
+    ),
 )
 M_RATIO = threshold_measure(
     "mratio",

@@ -437,7 +437,7 @@ BINARY_OR_SHARE = Domain(0.0, 1.0)
 
 def _faults_of_metrics(log: EvalLog, study: Study) -> list[str]:
     """Metrics outside of what their measure can be; NaN says that there is none."""
-    bounds = {measure.name: measure.bounds for measure in study.measures}
+    bounds = {measure.name: measure.inference.bounds for measure in study.measures}
     values = {
         name: metric.value
         for score in (log.results.scores if log.results else [])

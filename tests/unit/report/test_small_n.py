@@ -59,7 +59,7 @@ def test_no_number_that_its_documentation_disowns(study, subject, n, tmp_path):
         if row.measure in NEVER_WITHOUT_AN_INTERVAL:
             assert missing == np.isnan(row.low), row
         if not missing:
-            low, high = measure.bounds
+            low, high = measure.inference.bounds
             assert low <= row.value <= high, row
         if not np.isnan(row.low) and row.measure not in MAY_EXCLUDE_THE_VALUE:
             assert row.low - 1e-9 <= row.value <= row.high + 1e-9 or row.value < row.low == 0.0, row

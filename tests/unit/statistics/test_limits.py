@@ -16,6 +16,7 @@ from confidence_tasks.statistics import bootstrap
 from confidence_tasks.statistics.core import Reason
 from confidence_tasks.statistics.inference.limits import METHODS, MIN_INFORMATIVE, Resampled
 from confidence_tasks.statistics.inference.resampling import as_estimate
+from confidence_tasks.study.inference import Proportion, Shifted, Student
 from confidence_tasks.study.measures import ACCURACY, Informative, Measure
 
 
@@ -208,8 +209,8 @@ def test_no_interval_without_an_estimate(method):
 
 def test_a_share_less_a_constant_has_the_share_s_interval():
     """Nineteen of twenty intervals hold, of a nominal coverage of .9: a gap of .05, between Wilson's limits less .9."""
-    share = Measure("share", lambda columns, weights: None, "A share.", interval="wilson")
-    gap = Measure("gap", lambda columns, weights: None, "The share less .9.", proportion="share")
+    share = Measure("share", lambda columns, weights: None, "A share.", inference=Proportion())
+    gap = Measure("gap", lambda columns, weights: None, "The share less .9.", inference=Shifted("share"))
     draws = np.random.default_rng(0).binomial(20, 0.95, 50_000) / 20
     names = frozenset(map(str, range(20)))
     whole = {
@@ -271,7 +272,12 @@ def test_a_difference_is_decided_by_its_weaker_side():
 
 
 def test_an_interval_ends_where_the_measure_does():
-    measure = Measure("m", lambda c, w: None, "A mean.", interval="student", bounds=(0.0, 0.6))
+    measure = Measure(
+        "m",
+        lambda c, w: None,
+        "A mean.",
+        inference=Student(0.0, 0.6),
+    )
     interval = interval_of_measure(measure, {"m": part(math.inf, False)}, Settings())
     assert 0.0 < interval.low < 0.5
     assert interval.high == 0.6

@@ -475,8 +475,8 @@ def test_measures_of_one_condition_match_the_plain_statistics(trials):
 def test_the_recalibrated_error_lies_in_its_interval(trials, condition):
     table = columns([row for row in trials if row["condition"] == condition])
     measure = STUDY.measures_by_name["ece_recalibrated"]
-    assert measure.test_inversion is not None
-    low, high = measure.test_inversion(table, np.arange(len(table["correct"]))).limits(0.95)
+    assert measure.inference.test is not None
+    low, high = measure.inference.test(table, np.arange(len(table["correct"]))).limits(0.95)
     assert low <= measure.compute(table, None) <= high
 
 

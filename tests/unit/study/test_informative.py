@@ -27,9 +27,9 @@ SCALES, SETS, RISK, FERMI = (
 
 def count_informative(measure: Measure, trials) -> float:
     """Return the count. Without question ids, each trial has its own question."""
-    assert measure.informative is not None
+    assert measure.inference.informative is not None
     own = np.array([f"q{i}" for i in range(len(next(iter(trials.values()))))], dtype=object)
-    return measure.informative({"question_id": own, **trials}).count
+    return measure.inference.informative({"question_id": own, **trials}).count
 
 
 def judged(*groups):
@@ -149,7 +149,7 @@ def test_a_question_counts_once_however_often_it_is_asked(seed, n, times):
     repeated = {name: np.tile(column, times)[order] for name, column in risk.items()}
     for table in (SCALES, RISK):
         for name, measure in table.items():
-            if measure.informative is not None:
+            if measure.inference.informative is not None:
                 assert count_informative(measure, repeated) == pytest.approx(
                     count_informative(measure, risk)
                 ), name
@@ -164,7 +164,7 @@ def test_no_trials_count_zero():
     nothing = {name: column[:0] for name, column in risky(3, (1, 1.0, 1.0, 0.5)).items()}
     for table in (SCALES, RISK):
         for name, measure in table.items():
-            if measure.informative is not None:
+            if measure.inference.informative is not None:
                 assert count_informative(measure, nothing) == 0.0, name
 
 
@@ -172,5 +172,5 @@ def test_no_trials_count_zero():
 def test_measures_with_student_intervals_have_informative_questions(table):
     """Only means of all trials need no count."""
     for measure in table.values():
-        if measure.interval in ("transformed", "student") and not measure.is_mean:
-            assert measure.informative is not None, measure.name
+        if measure.inference.method in ("transformed", "student") and not measure.inference.is_mean:
+            assert measure.inference.informative is not None, measure.name

@@ -45,7 +45,7 @@ ACCURACY = Measure(
     "accuracy",
     proportion_of(lambda columns: columns["correct"]),
     "A share.",
-    posterior=Posterior(
+    inference=Posterior(
         lambda columns: {"correct": np.array([0.0, 1.0])}, proportion_of(lambda columns: columns["correct"])
     ),
 )

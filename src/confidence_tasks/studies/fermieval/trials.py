@@ -27,6 +27,7 @@ from confidence_tasks.studies.fermieval.replies import (
     read_fermi_interval,
 )
 from confidence_tasks.study import Question, Replies, Status, TaskMetrics, Token
+from confidence_tasks.study.inference import BoundedMean, Inference, Proportion, Shifted
 from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
@@ -202,14 +203,14 @@ def _covered_if_missing(trials: Columns) -> NDArray[Any]:
     return np.where(unfinished(trials), np.nan, trials["correct"] == 1.0)
 
 
-_POSITIVE_MEAN: Mapping[str, Any] = {"interval": "transformed", "is_mean": True, "bounds": (0.0, math.inf)}
+_POSITIVE = (0.0, math.inf)
 
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "coverage_gap",
         _within_half(TEST, proportion_of(lambda trials: trials["correct"] - trials["level"])),
         "Observed minus nominal coverage on the test half; below 0 is overconfident.",
-        proportion="coverage",
+        inference=Shifted("coverage"),
     ),
     proportion_measure(
         "coverage",
@@ -226,15 +227,14 @@ MEASURES: tuple[Measure, ...] = (
         "mean_width",
         _within_half(TEST, _WIDTH),
         "Mean width of the intervals for the test half, in orders of magnitude.",
-        **_POSITIVE_MEAN,
+        inference=BoundedMean(*_POSITIVE),
     ),
     Measure(
         "winkler",
         _within_half(TEST, _WINKLER),
         "Winkler score on the test half: width, plus 2/alpha times the distance by which the truth is missed.",
         "lower",
-        informative=_misses(TEST),
-        **_POSITIVE_MEAN,
+        inference=BoundedMean(*_POSITIVE, informative=_misses(TEST)),
     ),
     proportion_measure(
         "degenerate_share",
@@ -368,12 +368,12 @@ FIGURES: tuple[tuple[str, Compute, str, Better], ...] = (
 )
 """Name, function, description and direction of the measures of the intervals of one method at one level."""
 
-_ADJUSTED: tuple[tuple[str, Compute, str, Mapping[str, Any]], ...] = (
-    ("coverage", _COVERAGE, "Coverage", {"interval": "wilson"}),
-    ("width", _WIDTH, "Mean width", _POSITIVE_MEAN),
-    ("winkler", _WINKLER, "Winkler score", {"better": "lower", **_POSITIVE_MEAN}),
+_ADJUSTED: tuple[tuple[str, Compute, str, Better], ...] = (
+    ("coverage", _COVERAGE, "Coverage", "neither"),
+    ("width", _WIDTH, "Mean width", "neither"),
+    ("winkler", _WINKLER, "Winkler score", "lower"),
 )
-"""Name, function, description and options of the measures of adjusted intervals."""
+"""Name, function, description and direction of the measures of adjusted intervals."""
 
 
 def _adjusted_measures(method: str) -> Iterator[Measure]:
@@ -383,15 +383,20 @@ def _adjusted_measures(method: str) -> Iterator[Measure]:
     def misses(trials: Columns) -> Informative:
         return _misses(TEST)(adjustment.adjust(trials))
 
-    for name, compute, description, options in _ADJUSTED:
+    inferences: Mapping[str, Inference] = {
+        "coverage": Proportion(),
+        "width": BoundedMean(*_POSITIVE),
+        "winkler": BoundedMean(*_POSITIVE, informative=misses),
+    }
+    for name, compute, description, better in _ADJUSTED:
         by_construction = method == JACKKNIFE and name == "coverage"
         yield Measure(
             f"{method}_{name}",
             of_intervals(adjustment.adjust, compute),
             f"{description} of the test half's intervals with {adjustment.change}, fitted on {fitted_on}"
             f"{', which is the nominal coverage by construction, up to ties' if by_construction else ''}.",
-            **options,
-            informative=misses if name == "winkler" else None,
+            better,
+            inferences[name],
             fitted=True,
             refitted=adjustment.refitted(compute),
         )
@@ -416,8 +421,7 @@ CONFORMAL_MEASURES: tuple[Measure, ...] = (
         _within_half(CALIBRATION, _WINKLER),
         "Winkler score on the calibration half.",
         "lower",
-        informative=_misses(CALIBRATION),
-        **_POSITIVE_MEAN,
+        inference=BoundedMean(*_POSITIVE, informative=_misses(CALIBRATION)),
     ),
 )
 """Measures of runs with a calibration half."""

@@ -33,6 +33,7 @@ from confidence_tasks.studies.lifeeval.replies import (
 )
 from confidence_tasks.studies.scales.replies import PERCENT, possible_reports
 from confidence_tasks.study import ModelReply, Question, Reading, Replies, TaskMetrics, Token
+from confidence_tasks.study.inference import Bounded, BoundedMean, Student
 from confidence_tasks.study.measures import (
     CONFIDENCE,
     GRADED,
@@ -254,8 +255,7 @@ MEASURES: tuple[Measure, ...] = (
         proportion_of(lambda trials: trials["correct"]),
         "Mean probability that the guess is within the radius; replies without a guess are left out.",
         "higher",
-        interval="transformed",
-        bounds=UNIT,
+        inference=Bounded(*UNIT),
     ),
     CONFIDENCE,
     mean_measure(
@@ -267,32 +267,32 @@ MEASURES: tuple[Measure, ...] = (
         "hard_easy",
         statistic_of(calibration.hard_easy_slope, *GRADED, "difficulty"),
         "Slope of overconfidence on difficulty, 1 - MAS; above 0 is the hard-easy effect.",
-        interval="student",
+        inference=Student(),
     ),
     Measure(
         "confidence_correlation",
         statistic_of(calibration.confidence_correlation, *GRADED),
         "Correlation of confidence with the probability that the guess is within the radius.",
         "higher",
-        interval="transformed",
-        bounds=(-1.0, 1.0),
+        inference=Bounded(-1.0, 1.0),
     ),
     Measure(
         "mas",
         proportion_of(lambda trials: trials["mas"]),
         "Mean maximum achievable score of the questions asked.",
-        interval="transformed",
-        bounds=UNIT,
+        inference=Bounded(*UNIT),
     ),
     Measure(
         "regret",
         proportion_of(lambda trials: trials["mas"] - trials["correct"]),
         "Mean maximum achievable score minus mean score.",
         "lower",
-        interval="transformed",
-        is_mean=True,
-        informative=smallest_set(lambda trials: trials["mas"] - trials["correct"] > _SAME_SCORE, enough=10),
-        bounds=UNIT,
+        inference=BoundedMean(
+            *UNIT,
+            informative=smallest_set(
+                lambda trials: trials["mas"] - trials["correct"] > _SAME_SCORE, enough=10
+            ),
+        ),
     ),
     extra_bin_error(graded=True),
     rounded_share("confidence"),

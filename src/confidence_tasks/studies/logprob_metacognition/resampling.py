@@ -42,6 +42,7 @@ from confidence_tasks.studies.logprob_metacognition.trials import (
     RATINGS,
     drop_large_ratios,
 )
+from confidence_tasks.study.inference import Inference, Inverted, Percentile
 from confidence_tasks.study.measures import (
     Measure,
     Posterior,
@@ -526,12 +527,15 @@ def _table_measure(
         values = np.asarray(statistic(tables[:, 0], tables[:, 1], "none"))
         return values if _observed_table(trials).any(axis=1).all() else np.full(len(values), np.nan)
 
+    informative = smallest_set(*right_and_wrong(confidence="decile"), enough=enough)
+    inference: Inference = Percentile(informative=informative)
+    if posterior:
+        inference = Posterior(_one_of_each, compute_posterior, prior=0.5 / RATINGS, informative=informative)
     return Measure(
         name,
         compute,
         description,
-        informative=smallest_set(*right_and_wrong(confidence="decile"), enough=enough),
-        posterior=Posterior(_one_of_each, compute_posterior, prior=0.5 / RATINGS) if posterior else None,
+        inference=inference,
     )
 
 
@@ -600,8 +604,10 @@ MEASURES: Mapping[str, Measure] = {
             "meta_information",
             _meta_information,
             "Share of the uncertainty about correctness that the evidence removes.",
-            informative=smallest_set(*right_and_wrong(confidence="decile")),
-            test_inversion=inverted_test_of(information.InformationTables, "correct", "decile"),
+            inference=Inverted(
+                inverted_test_of(information.InformationTables, "correct", "decile"),
+                informative=smallest_set(*right_and_wrong(confidence="decile")),
+            ),
         ),
     )
 }

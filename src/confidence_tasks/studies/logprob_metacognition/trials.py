@@ -32,6 +32,7 @@ from confidence_tasks.studies.logprob_metacognition.replies import (
     read_short_answer,
 )
 from confidence_tasks.study import TaskMetrics
+from confidence_tasks.study.inference import Bounded, Inverted, Percentile, Proportion, Student
 from confidence_tasks.study.measures import (
     ACCURACY,
     PARSE_RATE,
@@ -207,8 +208,10 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "Share of the uncertainty about correctness that the answer's log-probability removes, corrected for bias; "
             "valid for any distributions.",
             "higher",
-            informative=smallest_set(*_CLASSES),
-            test_inversion=inverted_test_of(information.InformationTables, "correct", "mean_logprob"),
+            inference=Inverted(
+                inverted_test_of(information.InformationTables, "correct", "mean_logprob"),
+                informative=smallest_set(*_CLASSES),
+            ),
         ),
         auroc(
             "auroc2",
@@ -218,17 +221,14 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "z_roc_slope",
             statistic_of(sdt.z_roc_slope, *_EVIDENCE, **cut),
             "Ratio of the standard deviations of wrong and right answers' evidence; 1 is equal variance.",
-            interval="transformed",
-            bounds=(0.0, math.inf),
-            informative=smallest_set(*_CLASSES),
+            inference=Bounded(0.0, math.inf, informative=smallest_set(*_CLASSES)),
         ),
         Measure(
             "d_a",
             statistic_of(sdt.d_a, *_EVIDENCE, **cut),
             "Distance of right from wrong answers' evidence in root-mean-square standard deviations.",
             "higher",
-            "student",
-            informative=smallest_set(*_CLASSES),
+            inference=Student(informative=smallest_set(*_CLASSES)),
         ),
         ACCURACY,
         PARSE_RATE,
@@ -246,8 +246,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             statistic_of(sdt.mean_difference, *_EVIDENCE),
             "Mean log-probability of right answers minus that of wrong ones, in nats a token.",
             "higher",
-            "student",
-            informative=smallest_set(*_CLASSES),
+            inference=Student(informative=smallest_set(*_CLASSES)),
         ),
         *(
             Measure(
@@ -255,7 +254,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
                 statistic_of(selective.accuracy_at_coverage, "correct", "confidence", coverage=coverage),
                 f"Accuracy of the {coverage:.0%} of answers with the highest log-probability.",
                 "higher",
-                "wilson",
+                inference=Proportion(),
             )
             for coverage in COVERAGES
         ),
@@ -264,13 +263,13 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             statistic_of(sdt.d_prime_ratings, *_EVIDENCE, padding=PADDING, **cut),
             "d' of right against wrong answers at the median of the evidence (version 1).",
             "higher",
-            informative=smallest_set(*_CLASSES, enough=2 * FEWEST_OF_A_CLASS),
+            inference=Percentile(informative=smallest_set(*_CLASSES, enough=2 * FEWEST_OF_A_CLASS)),
         ),
         Measure(
             "meta_d_v1",
             statistic_of(sdt.meta_d_ratings, *_EVIDENCE, padding=PADDING, **cut),
             "Version 1's meta-d', computed from the same table as d': see mratio_v1.",
-            informative=smallest_set(*_CLASSES, enough=FEWEST_OF_A_CLASS),
+            inference=Percentile(informative=smallest_set(*_CLASSES, enough=FEWEST_OF_A_CLASS)),
         ),
         Measure(
             "mratio_v1",
@@ -279,7 +278,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "construction under equal variance, whatever the metacognition, and changes with the ratio of variances "
             "and the base rate. The author withdrew it. Bins are quantiles of the condition, in the report of T = 1. "
             "Withheld if d' is below 0.5, or with fewer than 50 right or wrong answers.",
-            informative=smallest_set(*_CLASSES, enough=FEWEST_OF_A_CLASS),
+            inference=Percentile(informative=smallest_set(*_CLASSES, enough=FEWEST_OF_A_CLASS)),
         ),
     )
 

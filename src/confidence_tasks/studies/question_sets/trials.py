@@ -44,6 +44,7 @@ from confidence_tasks.studies.question_sets.replies import (
 )
 from confidence_tasks.studies.scales.replies import PERCENT, report_distribution
 from confidence_tasks.study import ModelReply, Question, Reading, Replies, TaskMetrics, Token
+from confidence_tasks.study.inference import Percentile
 from confidence_tasks.study.measures import (
     ACCURACY,
     ACCURACY_OF_ALL,
@@ -395,14 +396,14 @@ BOOLEAN_MEASURES: tuple[Measure, ...] = (
         ),
         "Textbook meta-d' / d' from key, answer and confidence: 1 is ideal; withheld if d' is below 0.5.",
         "higher",
-        informative=smallest_set(*right_and_wrong()),
+        inference=Percentile(informative=smallest_set(*right_and_wrong())),
     ),
     Measure(
         "meta_d",
         statistic_of(sdt.meta_d_2afc, "correct", "confidence", "stimulus"),
         "Textbook meta-d': type-2 sensitivity of the confidences, by maximum likelihood.",
         "higher",
-        informative=smallest_set(*right_and_wrong()),
+        inference=Percentile(informative=smallest_set(*right_and_wrong())),
     ),
 )
 

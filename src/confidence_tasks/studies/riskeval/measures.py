@@ -25,6 +25,15 @@ from confidence_tasks.studies.riskeval.replies import (
     penalty_text,
     read_risk_reply,
 )
+from confidence_tasks.study.inference import (
+    Bounded,
+    BoundedMean,
+    Inverted,
+    Mean,
+    Percentile,
+    Proportion,
+    Student,
+)
 from confidence_tasks.study.measures import (
     CONFIDENCE,
     PARSE_RATE,
@@ -245,17 +254,18 @@ _SCAFFOLD = ("outcome", "confidence", "penalty", "available")
 def _on_answers(measure: Measure) -> Measure:
     """Restrict a measure to the answers that the model chose to give."""
 
-    def test_inversion(trials: Columns, questions: IntArray) -> InvertedTest:
-        assert measure.test_inversion is not None
-        answered = _answered(trials)
-        return measure.test_inversion(rows_of(trials, answered), questions[answered])
+    def informative(trials: Columns) -> Informative:
+        return smallest_set(*right_and_wrong())(rows_of(trials, _answered(trials)))
 
-    return replace(
-        measure,
-        compute=restrict_to(_answered, measure.compute),
-        test_inversion=test_inversion if measure.test_inversion else None,
-        informative=lambda trials: smallest_set(*right_and_wrong())(rows_of(trials, _answered(trials))),
-    )
+    def test_of(trials: Columns, questions: IntArray) -> InvertedTest:
+        assert measure.inference.test is not None
+        answered = _answered(trials)
+        return measure.inference.test(rows_of(trials, answered), questions[answered])
+
+    inference = replace(measure.inference, informative=informative)
+    if isinstance(inference, Inverted):
+        inference = replace(inference, test_of=test_of)
+    return replace(measure, compute=restrict_to(_answered, measure.compute), inference=inference)
 
 
 _answered = where("answered", 1.0)
@@ -356,14 +366,14 @@ def _on_all_replies(measure: Measure) -> Measure:
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
         return measure.compute(_unreadable_as_wrong(trials), weights)
 
-    assert measure.posterior is not None
+    assert measure.inference.posterior is not None
     return replace(
         measure,
         name=f"{measure.name}_of_all",
         compute=compute,
         description=f"`{measure.name}` if a reply that cannot be read costs as much as a wrong answer. Replies that "
         "were cut off, filtered or hold only reasoning are left out.",
-        posterior=replace(measure.posterior, prepare=_unreadable_as_wrong),
+        inference=replace(measure.inference.posterior, prepare=_unreadable_as_wrong),
     )
 
 
@@ -388,20 +398,18 @@ GAIN = Measure(
     "normalized_scaffold_gain",
     _optimal_policy(decision.scaffold_gain, "answered", *_SCAFFOLD, normalized=True),
     "Utility of the optimal policy minus that of the model's decisions, on the same trials.",
-    interval="student",
-    is_mean=True,
-    informative=smallest_set(_not_optimal),
+    inference=Mean(informative=smallest_set(_not_optimal)),
 )
 SLOPE = Measure(
     "abstention_slope",
     statistic_of(decision.abstention_slope, "answered", "penalty"),
     "Change of the abstention rate per unit of log penalty, over all penalties above 0; 0 means blindness to risk.",
-    interval="student",
+    inference=Student(),
 )
 """Risk sensitivity: a measure of the trials under all penalties together."""
 
 _UTILITIES: tuple[Measure, ...] = tuple(
-    Measure(name, compute, description, "higher", posterior=Posterior(_outcomes, compute))
+    Measure(name, compute, description, "higher", inference=Posterior(_outcomes, compute))
     for name, compute, description in (
         (
             "normalized_utility",
@@ -423,10 +431,7 @@ _REGRET = Measure(
     statistic_of(decision.regret, *_POLICY),
     "Mean expected utility lost against the optimal policy, in points.",
     "lower",
-    interval="transformed",
-    is_mean=True,
-    informative=smallest_set(_not_optimal),
-    bounds=(0.0, math.inf),
+    inference=BoundedMean(0.0, math.inf, informative=smallest_set(_not_optimal)),
 )
 
 MEASURES: tuple[Measure, ...] = (
@@ -463,8 +468,7 @@ MEASURES: tuple[Measure, ...] = (
             statistic_of(selective.auarc, "correct", "confidence"),
             "Area under the accuracy-rejection curve of the answers.",
             "higher",
-            interval="transformed",
-            bounds=(0.0, 1.0),
+            inference=Bounded(0.0, 1.0),
         )
     ),
     _on_answers(
@@ -476,20 +480,20 @@ MEASURES: tuple[Measure, ...] = (
             statistic_of(calibration.brier, "correct", "confidence"),
             "Mean squared difference of confidence and correctness of the answers.",
             "lower",
-            interval="wilson",
+            inference=Proportion(),
         )
     ),
     Measure(
         "implied_threshold",
         statistic_of(decision.implied_threshold, "answered", "confidence"),
         "Confidence from which the model answers; undefined if it always answers or always abstains.",
-        informative=_overlapping_decisions,
+        inference=Percentile(informative=_overlapping_decisions),
     ),
     Measure(
         "threshold_excess",
         _threshold_excess,
         "Implied minus optimal threshold; below 0 the model answers where it should abstain.",
-        informative=_overlapping_decisions,
+        inference=Percentile(informative=_overlapping_decisions),
     ),
     Measure(
         "normalized_recalibrated_utility",
@@ -498,14 +502,14 @@ MEASURES: tuple[Measure, ...] = (
         "`normalized_scaffold_utility` is the cost of miscalibration.",
         "higher",
         fitted=True,
-        posterior=Posterior(_outcomes, _SCAFFOLD_UTILITY_NORMALIZED, _recalibrate),
+        inference=Posterior(_outcomes, _SCAFFOLD_UTILITY_NORMALIZED, _recalibrate),
     ),
     Measure(
         "normalized_compared_utility",
         _COMPARED_UTILITY,
         "`normalized_utility` on the trials of `normalized_scaffold_utility`.",
         "higher",
-        posterior=Posterior(_outcomes, _COMPARED_UTILITY),
+        inference=Posterior(_outcomes, _COMPARED_UTILITY),
     ),
     *map(_on_all_replies, _UTILITIES),
     PARSE_RATE,
@@ -552,7 +556,7 @@ def riskeval_summary(
     for regime, lowest in REGIMES.items():
         labels = [label for label in conditions if penalty_of(label) >= lowest]
         for measure in measures:
-            pool = sum if measure.is_count else _mean_defined
+            pool = sum if measure.inference.is_count else _mean_defined
             values[f"{measure.name}/{regime}"] = pool(values[f"{measure.name}/{label}"] for label in labels)
         if names is None:
             mean_gain = replace(GAIN, compute=_average_over_penalties(GAIN.compute))
@@ -598,12 +602,13 @@ def _with_interval(
 
 def interval_over_questions(measure: Measure, trials: Columns, **options: Any) -> Interval:
     """Return the bootstrap interval of a measure, with options of :func:`confidence_tasks.statistics.bootstrap`."""
+    informative = measure.inference.informative
     return statistics.bootstrap(
         lambda index, *, weights: measure.compute(trials, weights),
         np.arange(len(trials["question_id"])),
         clusters=units_of(trials),
-        n_informative=math.inf if measure.informative is None else measure.informative(trials).count,
-        method=measure.interval,
+        n_informative=math.inf if informative is None else informative(trials).count,
+        method=measure.inference.method,
         **options,
     )
 

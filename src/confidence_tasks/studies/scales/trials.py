@@ -48,6 +48,7 @@ from confidence_tasks.studies.scales.replies import (
     report_distribution,
 )
 from confidence_tasks.studies.scales.statements import Statement, find_statements
+from confidence_tasks.study.inference import PointOnly
 from confidence_tasks.study.measures import (
     ACCURACY,
     ACCURACY_OF_ALL,
@@ -479,7 +480,13 @@ def _of_reports(
 ) -> Measure:
     """Make a measure of the confidences as stated, inside the bounds or not."""
     compute = statistic_of(statistic, "confidence_raw", **options)
-    return Measure(name, compute, description, better, interval="none", bounds=bounds)
+    return Measure(
+        name,
+        compute,
+        description,
+        better,
+        inference=PointOnly(*bounds),
+    )
 
 
 MEASURES: tuple[Measure, ...] = (

@@ -34,6 +34,7 @@ from confidence_tasks.studies.signals.reader import (
     same_meaning,
 )
 from confidence_tasks.study import Measure, ModelReply, Question, Replies, Status, Token, Trial
+from confidence_tasks.study.inference import Bounded, Percentile
 from confidence_tasks.study.measures import (
     Columns,
     Value,
@@ -419,9 +420,7 @@ POOLED: tuple[Measure, ...] = (
         lambda trials, weights: _aurocs(trials, weights)[0],
         "AUROC of a logistic regression on all signals, cross-fitted over questions.",
         "higher",
-        "transformed",
-        bounds=(0.0, 1.0),
-        informative=smallest_set(*right_and_wrong()),
+        inference=Bounded(0.0, 1.0, informative=smallest_set(*right_and_wrong())),
         fitted=True,
     ),
     Measure(
@@ -429,8 +428,7 @@ POOLED: tuple[Measure, ...] = (
         lambda trials, weights: sub(*_aurocs(trials, weights)),
         "auroc_combined minus the AUROC of the best single signal, which is chosen on the same trials.",
         "higher",
-        informative=smallest_set(*right_and_wrong()),
-        bounds=(-1.0, 1.0),
+        inference=Percentile(-1.0, 1.0, informative=smallest_set(*right_and_wrong())),
         fitted=True,
     ),
 )
