@@ -110,7 +110,7 @@ def test_the_columns_of_an_inference_are_those_of_its_measure() -> None:
 
 
 def test_a_name_that_no_measure_had_is_an_error() -> None:
-    with pytest.raises(AttributeError, match="'Measure' object has no attribute 'intervall'"):
-        Measure("m", COMPUTE, "M.").intervall  # type: ignore[attr-defined]  # noqa: B018
-    with pytest.raises(TypeError, match="intervall"):
-        Measure("m", COMPUTE, "M.", intervall="wilson")  # type: ignore[call-arg]
+    with pytest.raises(AttributeError, match="'Measure' object has no attribute 'interwal'"):
+        Measure("m", COMPUTE, "M.").interwal  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(TypeError, match="interwal"):
+        Measure("m", COMPUTE, "M.", interwal="wilson")  # type: ignore[call-arg]
