@@ -5,8 +5,9 @@ and the bounds of the scale vary. The section labels that the appendix prints in
 
 The appendix prints two wordings of the confidence instruction. The default, ``b1``, comes from the template: "After
 providing your answer, rate your confidence ...". ``b2`` comes from the list of "exact" instructions in appendix B.2:
-"Rate your confidence ...". ``s34`` is the wording of section 3.4: "Then, provide your confidence ...". The paper does
-not show how it formats the options; the template only has ``Choices: {choices}`` on the line after the question. ``b2`` puts the first option on that line. The others start a new paragraph.
+"Rate your confidence ...". ``s34`` is the wording of section 3.4: "Then, provide your confidence ...".
+The paper does not show how it formats the options. The template only has ``Choices: {choices}`` on the line after the
+question. ``b2`` puts the first option on that line, the others start a new paragraph.
 """
 
 from __future__ import annotations
