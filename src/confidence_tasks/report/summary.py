@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from numbers import Integral, Real
@@ -30,6 +30,7 @@ from confidence_tasks.report.compare import (
 from confidence_tasks.report.compare import compare as compare_models
 from confidence_tasks.report.estimates import Settings, distributions, estimates
 from confidence_tasks.report.extra_tables import trials_frame
+from confidence_tasks.report.given_trials import as_pandas, given_trials
 from confidence_tasks.report.labels import why_missing
 from confidence_tasks.report.results import compute_results, estimates_frame, results_without_numbers
 from confidence_tasks.report.summary_tables import Differences, Summary, grouped
@@ -38,11 +39,20 @@ from confidence_tasks.statistics import Reason
 from confidence_tasks.statistics.core import (
     undefined,
 )
-from confidence_tasks.study.given import answer_columns, label_column, named_column
+from confidence_tasks.study.given import named_column
 from confidence_tasks.study.measures import Measure, StatisticCall
 from confidence_tasks.study.parameter import did_you_mean
+from confidence_tasks.study.score_measures import (
+    OF_PROBABILITIES,
+    SCORE_MEASURES,
+    as_scores,
+    check_kind,
+    left_out,
+    stretched,
+    with_scores,
+)
 from confidence_tasks.study.standard import NEED_OUTCOMES, STANDARD
-from confidence_tasks.study.units import SAMPLING_UNIT, clustered_units, with_shared_units
+from confidence_tasks.study.units import SAMPLING_UNIT, with_shared_units
 
 
 def _measure_names(names: Sequence[str] | str | None, known: Sequence[str]) -> Sequence[str]:
@@ -86,6 +96,7 @@ def summary(
     cluster: ArrayLike | str | None = None,
     scorer: str = "",
     measures: Sequence[str] | None = None,
+    kind: str = "confidence",
     level: float = 0.95,
     n_resamples: int = 10_000,
     seed: int = 0,
@@ -120,6 +131,12 @@ def summary(
     measures : sequence of str, optional
         Names of the measures, by default all: ``accuracy``, ``confidence``, ``overconfidence``, ``ece``, ``brier``,
         ``auroc``, ``meta_information`` and ``mratio``.
+    kind : {"confidence", "score", "uncertainty"}, default "confidence"
+        What ``confidence`` holds: probabilities, or scores of any range, of which a high one means sure (``score``,
+        such as a log-probability) or unsure (``uncertainty``, such as an entropy). Scores have the measures ``auroc``,
+        ``prr``, ``prr_50``, ``auarc``, ``meta_information``, ``accuracy``, and ``ece_recalibrated`` and
+        ``brier_recalibrated`` after a logistic recalibration fitted to other questions. ``ece`` and ``brier`` are
+        missing, with the reason.
     level : float, default 0.95
         Nominal coverage of the intervals, in (0, 1).
     n_resamples : int, default 10000
@@ -160,20 +177,24 @@ def summary(
     ECE       0.099  [0.060, 0.138]  500
     AUROC     0.715  [0.665, 0.760]  500
     """
+    check_kind(kind)
     settings = _settings(level, n_resamples, seed)
     noticed: list[dict[str, str]] = []
     own: dict[str, Mapping[str, Measure]] = {}
-    correct, confidence, data = map(_as_pandas, (correct, confidence, data))
+    correct, confidence, data = map(as_pandas, (correct, confidence, data))
     if data is None and (isinstance(correct, pd.DataFrame) or (confidence is None and _is_path(correct))):
         data, correct = correct, None  # type: ignore[assignment]
+    if kind != "confidence":
+        columns = (correct, confidence, by, questions, cluster)
+        return _summary_of_scores(data, columns, kind, measures, settings)
     if data is None or isinstance(data, pd.DataFrame):
-        trials, names = _trials(data, correct, confidence, by, questions, cluster)
+        trials, names = given_trials(data, correct, confidence, by, questions, cluster)
     else:
         tasks = with_units(_read_tasks(data, correct, scorer), _cluster_name(cluster))
         noticed = notice_records(results_without_numbers(tasks), stacklevel=2)
         logs = pd.concat([trials_frame(task).assign(task=task.task) for task in tasks], ignore_index=True)
         by = ("task", "model", "condition") if by is None else by
-        trials, names = _trials(logs, None, None, by, None)
+        trials, names = given_trials(logs, None, None, by, None)
         trials = trials.join(logs[[name for name in logs if name not in trials]])
         own = {task.task: task.study.measures_by_name for task in tasks}
     chosen = _standard_measures(measures)
@@ -189,6 +210,36 @@ def summary(
     )
     shown = [*names, "question_id", "source", "correct", "confidence", *({SAMPLING_UNIT} & set(trials))]
     return Summary(frame, names, level, trials[list(dict.fromkeys(shown))], noticed)
+
+
+def _summary_of_scores(
+    data: Any, columns: tuple[Any, ...], kind: str, measures: Sequence[str] | None, settings: Settings
+) -> Summary:
+    """Summarise answers with scores, given as arrays or as columns of a table."""
+    if not isinstance(data, pd.DataFrame | None):
+        raise ValueError("logs say themselves what their signals are: leave out kind")
+    correct, confidence, by, questions, cluster = columns
+    given = named_column(
+        pd.DataFrame() if data is None else data,
+        "confidence" if confidence is None else confidence,
+        "confidence",
+    )
+    scores = as_scores(given, kind)
+    trials, names = given_trials(data, correct, stretched(scores), by, questions, cluster)
+    trials = with_scores(trials, scores)
+    requested = _measure_names(measures, [*SCORE_MEASURES, *OF_PROBABILITIES])
+    chosen = [SCORE_MEASURES[name] for name in requested if name in SCORE_MEASURES]
+    rows = [
+        {**dict(zip(names, labels, strict=True)), **row}
+        for labels, row in _summarise(trials, names, chosen, settings)
+    ]
+    rows += [
+        {**dict(zip(names, labels, strict=True)), **row}
+        for labels, positions in grouped(trials, names)
+        for row in left_out(requested, len(positions))
+    ]
+    frame = pd.DataFrame(rows, columns=[*names, "measure", "value", "low", "high", "n", "reason"])
+    return Summary(frame, names, settings.level, trials)
 
 
 def _own_measures(
@@ -397,7 +448,7 @@ def compare(
     [0.099, 0.273]
     """
     settings = _settings(level, n_resamples, seed)
-    a, b = map(_as_pandas, (a, b))
+    a, b = map(as_pandas, (a, b))
     names = () if by is None else (by,) if isinstance(by, str) else tuple(by)
     kind, other = (
         "logs" if _is_path(side) else "a table" if isinstance(side, pd.DataFrame) else "arrays"
@@ -413,12 +464,12 @@ def compare(
     if kind == "a table":
         if questions is None and all("question_id" in side for side in (a, b)):
             questions = "question_id"
-        sides = [_trials(side, correct, confidence, names, questions, cluster)[0] for side in (a, b)]
+        sides = [given_trials(side, correct, confidence, names, questions, cluster)[0] for side in (a, b)]
     else:
         if by is not None:
             raise ValueError("by names columns of tables or logs, but a and b are arrays: give two tables")
         sides = [
-            _trials(None, *_correct_and_confidence(side), None, of_side, shared)[0]
+            given_trials(None, *_correct_and_confidence(side), None, of_side, shared)[0]
             for side, of_side, shared in zip((a, b), _pair(questions), _pair(cluster), strict=True)
         ]
     chosen = _standard_measures(measures)
@@ -547,60 +598,6 @@ def _of_clusters(each: Comparison) -> dict[str, Any]:
 
 Data: TypeAlias = pd.DataFrame | Path | Iterable[Path]
 """A table of trials, or paths of logs, sample files of lm-eval, files of trials, or folders of these."""
-
-
-def _as_pandas(value: Any) -> Any:
-    """Return a mapping of columns, or a table or column of another library, as pandas; an iterator as a list."""
-    if isinstance(value, Mapping):
-        try:
-            return pd.DataFrame(value)
-        except ValueError as error:
-            raise ValueError(f"a mapping must hold columns of equal length: {error}") from None
-    if hasattr(value, "to_pandas"):
-        return value.to_pandas()
-    return list(value) if isinstance(value, Iterator | ValuesView) else value
-
-
-def _trials(
-    table: pd.DataFrame | None,
-    correct: Any,
-    confidence: Any,
-    by: Any,
-    questions: Any,
-    cluster: Any = None,
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return trials from arrays or from the columns of a table, and the names of the columns that group them."""
-    if table is None and confidence is None:
-        raise ValueError(
-            "give confidence with correct, a table with the columns correct and confidence, or the path of a log"
-        )
-    table = pd.DataFrame() if table is None else table
-    right, stated = answer_columns(
-        named_column(table, "correct" if correct is None else correct, "correct"),
-        named_column(table, "confidence" if confidence is None else confidence, "confidence"),
-    )
-    if isinstance(by, str) or (isinstance(by, list | tuple) and len(table.columns)):
-        by = {str(name): named_column(table, name, "by") for name in ([by] if isinstance(by, str) else by)}
-    elif not isinstance(by, Mapping):
-        by = {} if by is None else {str(getattr(by, "name", None) or "group"): by}
-    n = len(right)
-    columns = {name: label_column(values, name, n) for name, values in by.items()}
-    if questions is None and "question_id" in table:
-        questions = "question_id"
-    columns["question_id"] = (
-        # Leading zeros keep the questions in the order of the rows.
-        np.array([f"{i:09d}" for i in range(n)], dtype=object)
-        if questions is None
-        else label_column(named_column(table, questions, "questions"), "questions", n)
-    )
-    columns["source"] = (
-        label_column(table["source"], "source", n) if "source" in table else np.full(n, "", object)
-    )
-    if cluster is not None:
-        labels = label_column(named_column(table, cluster, "cluster"), "cluster", n)
-        units = clustered_units(columns, labels)
-        columns |= {} if units is None else {SAMPLING_UNIT: units}
-    return pd.DataFrame({**columns, "correct": right, "confidence": stated}), tuple(by)
 
 
 def _is_path(value: Any) -> bool:

@@ -26,6 +26,7 @@ from confidence_tasks.report.commands import (
     study_name,
     workers_options,
 )
+from confidence_tasks.report.commands.score_own import own_options, refuse_with_study, score_own
 from confidence_tasks.report.labels import measure_label, number
 from confidence_tasks.report.score_replies import reply_forms
 
@@ -41,9 +42,14 @@ def _list_fields() -> dict[str, str]:
     }
 
 
+def _study_or_none(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Check the name of a study, unless there is none."""
+    return None if value is None else study_name(reply_forms)(context, parameter, value)
+
+
 @click.command(
     epilog="""\b
-A row has the fields
+With --study, a row has the fields
   question   the question, without its options
   reply      the model's reply, verbatim
   answer     the right answer, also called gold: a letter or the text of an option, a number, a text,
@@ -58,6 +64,8 @@ and the fields of its study, which --list shows; the last of these may also be c
 
 \b
 Examples:
+  confidence-tasks score replies.xlsx --gold target
+  confidence-tasks score judged.csv --correct verdict --confidence p --conventions
   confidence-tasks score replies.jsonl --study scales
   confidence-tasks score replies.jsonl --study fermieval --field level=0.99
   confidence-tasks score answers.csv --study boolq --model-name openai/gpt-4o --log-dir logs
@@ -66,10 +74,10 @@ Examples:
 @click.argument("replies", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--study",
-    required=True,
+    default=None,
     metavar="STUDY",
-    callback=study_name(reply_forms),
-    help="Study whose prompts the model answered.",
+    callback=_study_or_none,
+    help="Study whose prompts the model answered; without it, any table of answers is read.",
 )
 @list_option(_list_fields, "List the studies and their fields.")
 @click.option(
@@ -90,15 +98,37 @@ Examples:
     envvar="INSPECT_LOG_DIR",
     help="Folder for the logs.  [default: $INSPECT_LOG_DIR, or logs]",
 )
+@own_options
 @json_option
+@click.pass_context
 def score(
-    replies: Path, study: str, model_name: str, fields: dict[str, str], log_dir: Path, as_json: bool
+    context: click.Context,
+    /,
+    replies: Path,
+    study: str | None,
+    model_name: str,
+    fields: dict[str, str],
+    log_dir: Path,
+    as_json: bool,
+    **settings: Any,
 ) -> None:
-    """Score replies that you already have, without a model, and write Inspect logs.
+    """Score replies that you already have, and write them as logs or trials.
 
-    REPLIES is a JSON lines, CSV or Parquet file with one reply per row. `inspect view`, `report`, `compare` and
-    `rescore` read the logs. If any row is invalid, nothing is written.
+    Without --study, REPLIES is any table with one answer per row: CSV with any separator, JSON lines, JSON, Parquet or
+    Excel, also compressed. The columns are found by name and content, and printed. The trials are written to the
+    folder of logs for `report`, `compare`, `metrics` and `summary`.
+
+    With --study, REPLIES is a JSON lines, CSV or Parquet file, and the result is an Inspect log, which `inspect view`
+    and `rescore` read as well. If any row is invalid, nothing is written.
     """
+    if study is None:
+        if fields:
+            raise click.UsageError(
+                "--field gives values to the reader of a study: add --study, or leave it out"
+            )
+        score_own(replies, model_name, log_dir, as_json, settings)
+        return
+    refuse_with_study(context)
     from confidence_tasks.report.rescore import metrics_of
     from confidence_tasks.report.score_replies import score_replies
 

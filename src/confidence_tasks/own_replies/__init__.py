@@ -1,0 +1,1 @@
+"""Answers of anybody, in any table, as trials of the study ``benchmark``."""

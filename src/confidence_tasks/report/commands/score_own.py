@@ -1,0 +1,180 @@
+"""``confidence-tasks score FILE`` without a study: answers in any table, as trials of the study ``benchmark``."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from functools import partial, reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from confidence_tasks.report.commands import print_json, print_message
+
+if TYPE_CHECKING:
+    from confidence_tasks.own_replies.trials import Judge, Options, OwnReplies
+
+Command = Callable[..., Any]
+
+COLUMN_ROLES = ("reply", "answer", "gold", "correct", "confidence", "question", "id", "choices", "aliases")
+
+_HELP: Mapping[str, str] = {
+    "reply": "Column of the replies.",
+    "answer": "Column of the model's answers, where they are apart from the replies.",
+    "gold": "Column of the right answers.",
+    "correct": "Column of your verdicts, which win over a comparison; or a bound such as 'f1>=0.5'.",
+    "confidence": "Column of the confidences, or of scores (--kind).",
+    "question": "Column of the questions.",
+    "id": "Column of identifiers of the questions.",
+    "choices": "Column of the options.",
+    "aliases": "Column of other right answers.",
+}
+
+
+_TEXTS = (
+    ("preset", "auto", "NAME", "How replies state a confidence: tian, xiong, hle, likert-5, json:KEY, ..."),
+    ("scale", "", "LOW-HIGH", "Scale of the confidences, such as 0-100 or 1-5.  [default: by the numbers]"),
+    ("pattern", "", "REGEX", "Regular expression whose first group is the confidence in a reply."),
+    ("task", "", "NAME", "Name of the task, the same for models to compare.  [default: the file's name]"),
+    ("judge", "", "MODEL", "Model that judges answers that do not equal the key, such as openai/gpt-4o."),
+)
+_CHOICES: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("direction", ("confidence", "uncertainty"), "Whether a high number means sure or unsure."),
+    ("kind", ("confidence", "score", "uncertainty"), "Scores and uncertainties rank answers, in any range."),
+    ("grader", ("equality", "contains", "fuzzy"), "How answers without a verdict are compared with the key."),
+)
+
+
+def own_options(command: Command) -> Command:
+    """Add the options of a file without a study."""
+    settings = [
+        click.option(f"--{role}", f"column_{role}", metavar="COLUMN", default=None, help=_HELP[role])
+        for role in COLUMN_ROLES
+    ]
+    settings += [
+        click.option(f"--{name}", default=default, metavar=metavar, help=text)
+        for name, default, metavar, text in _TEXTS
+    ]
+    settings += [
+        click.option(f"--{name}", type=click.Choice(names), default=names[0], show_default=True, help=text)
+        for name, names, text in _CHOICES
+    ]
+    settings.append(
+        click.option(
+            "--conventions", is_flag=True, help="Print the calibration error of other programs, too."
+        )
+    )
+    return reduce(lambda decorated, option: option(decorated), reversed(settings), command)
+
+
+NAMES = frozenset(f"column_{role}" for role in COLUMN_ROLES) | {
+    *("preset", "scale", "direction", "pattern", "kind", "grader", "judge", "task", "conventions"),
+}
+"""Parameters of these options."""
+
+
+def refuse_with_study(context: click.Context) -> None:
+    """Raise UsageError if one of the options was given beside ``--study``."""
+    given = [
+        name for name in NAMES if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+    ]
+    if given:
+        option = min(given).removeprefix("column_")
+        raise click.UsageError(f"--{option} is for files without --study: the reader of the study decides")
+
+
+def score_own(path: Path, model: str, log_dir: Path, as_json: bool, settings: Mapping[str, Any]) -> None:
+    """Score a file, write its trials and print what was decided."""
+    from confidence_tasks.own_replies.trials import read_own_replies
+
+    try:
+        own = read_own_replies(path, _options(model, settings), _judge(settings["judge"]))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    log_dir.mkdir(parents=True, exist_ok=True)
+    written = log_dir / f"{path.name.partition('.')[0]}_trials.jsonl"
+    written.write_text(
+        "".join(f"{json.dumps(trial, ensure_ascii=False)}\n" for trial in own.trials), encoding="utf-8"
+    )
+    table = _summary(own, settings["kind"])
+    if as_json:
+        measures = json.loads(table.to_frame().to_json(orient="records"))
+        print_json(
+            {"trials": str(written), "notes": own.notes, "outcomes": dict(own.outcomes), "metrics": measures}
+        )
+        return
+    _print(own, table, settings["conventions"])
+    click.echo(str(written))
+
+
+def _options(model: str, settings: Mapping[str, Any]) -> Options:
+    from confidence_tasks.harness.correctness import Correctness
+    from confidence_tasks.own_replies.trials import Grader, Options
+
+    columns = {
+        role: settings[f"column_{role}"] for role in COLUMN_ROLES if settings[f"column_{role}"] is not None
+    }
+    least = math.nan
+    if ">=" in columns.get("correct", ""):
+        bound = Correctness.parse(columns["correct"])
+        columns["correct"], least = bound.name, bound.least
+    own = {name: settings[name] for name in ("preset", "scale", "direction", "pattern", "kind", "task")}
+    grader: Grader = "judge" if settings["judge"] else settings["grader"]
+    return Options(columns, **own, grader=grader, least=least, model=model)
+
+
+def _judge(model: str) -> Judge | None:
+    if not model:
+        return None
+    from confidence_tasks.harness.inspect.judging import judge_answers
+
+    return partial(judge_answers, model)
+
+
+def _summary(own: OwnReplies, kind: str) -> Any:
+    import pandas as pd
+
+    from confidence_tasks.report.summary import summary
+
+    table = pd.DataFrame(own.trials)
+    by = "model" if table["model"].nunique() > 1 else None
+    if kind == "confidence":
+        return summary(table.astype({"correct": float, "confidence": float}), by=by)
+    return summary(
+        "correct", "value", data=table.astype({"correct": float, "value": float}), by=by, kind="score"
+    )
+
+
+def _print(own: OwnReplies, table: Any, conventions: bool) -> None:
+    from confidence_tasks.own_replies.shapes import unread_sentences
+
+    for note in own.notes:
+        print_message(note, err=False, indent="  ")
+    counts = (f"{own.outcomes[name]} {name}" for name in ("right", "wrong", "abstained", "unread"))
+    print_message(f"{len(own.trials)} answers: {', '.join(counts)}", err=False)
+    if own.unread:
+        print_message(f"no confidence was read in {len(own.unread)} replies:", err=False)
+        for sentence in unread_sentences(own.unread):
+            print_message(sentence, "  ", err=False, indent="    ")
+    click.echo(f"\n{table}\n")
+    if conventions:
+        _print_conventions(own)
+
+
+def _print_conventions(own: OwnReplies) -> None:
+    import pandas as pd
+
+    from confidence_tasks.report.labels import between, number
+    from confidence_tasks.statistics.calibration import convention_errors
+
+    trials = pd.DataFrame(own.trials)[["correct", "probability", "question_id"]].dropna()
+    rows = convention_errors(
+        trials["correct"].astype(float), trials["probability"].astype(float), questions=trials["question_id"]
+    )
+    width = max(len(row.convention) for row in rows)
+    for row in rows:
+        interval = between(row.low, row.high, 3) if not row.reason else row.reason
+        click.echo(f"{row.convention:<{width}}  {number(row.value, 3)}  {interval:<16}  {row.description}")
+    click.echo("")

@@ -1,0 +1,66 @@
+"""Trials from arrays and tables that a user gives in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, ValuesView
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from confidence_tasks.study.given import answer_columns, label_column, named_column
+from confidence_tasks.study.units import SAMPLING_UNIT, clustered_units
+
+
+def as_pandas(value: Any) -> Any:
+    """Return a mapping of columns, or a table or column of another library, as pandas; an iterator as a list."""
+    if isinstance(value, Mapping):
+        try:
+            return pd.DataFrame(value)
+        except ValueError as error:
+            raise ValueError(f"a mapping must hold columns of equal length: {error}") from None
+    if hasattr(value, "to_pandas"):
+        return value.to_pandas()
+    return list(value) if isinstance(value, Iterator | ValuesView) else value
+
+
+def given_trials(
+    table: pd.DataFrame | None,
+    correct: Any,
+    confidence: Any,
+    by: Any,
+    questions: Any,
+    cluster: Any = None,
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return trials from arrays or from the columns of a table, and the names of the columns that group them."""
+    if table is None and confidence is None:
+        raise ValueError(
+            "give confidence with correct, a table with the columns correct and confidence, or the path of a log"
+        )
+    table = pd.DataFrame() if table is None else table
+    right, stated = answer_columns(
+        named_column(table, "correct" if correct is None else correct, "correct"),
+        named_column(table, "confidence" if confidence is None else confidence, "confidence"),
+    )
+    if isinstance(by, str) or (isinstance(by, list | tuple) and len(table.columns)):
+        by = {str(name): named_column(table, name, "by") for name in ([by] if isinstance(by, str) else by)}
+    elif not isinstance(by, Mapping):
+        by = {} if by is None else {str(getattr(by, "name", None) or "group"): by}
+    n = len(right)
+    columns = {name: label_column(values, name, n) for name, values in by.items()}
+    if questions is None and "question_id" in table:
+        questions = "question_id"
+    columns["question_id"] = (
+        # Leading zeros keep the questions in the order of the rows.
+        np.array([f"{i:09d}" for i in range(n)], dtype=object)
+        if questions is None
+        else label_column(named_column(table, questions, "questions"), "questions", n)
+    )
+    columns["source"] = (
+        label_column(table["source"], "source", n) if "source" in table else np.full(n, "", object)
+    )
+    if cluster is not None:
+        labels = label_column(named_column(table, cluster, "cluster"), "cluster", n)
+        units = clustered_units(columns, labels)
+        columns |= {} if units is None else {SAMPLING_UNIT: units}
+    return pd.DataFrame({**columns, "correct": right, "confidence": stated}), tuple(by)

@@ -1,0 +1,278 @@
+"""Answers that people already have, scored without a study."""
+
+import json
+import math
+import random
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+from confidence_tasks import compare, metrics, summary
+from confidence_tasks.cli import main
+from confidence_tasks.harness.inspect import judging
+from confidence_tasks.own_replies.shapes import unread_sentences
+from confidence_tasks.own_replies.trials import Options, read_own_replies
+from confidence_tasks.sources import SourceError
+
+
+def written(tmp_path, rows, name="mine.csv"):
+    path = tmp_path / name
+    if name.endswith(".csv"):
+        pd.DataFrame(rows).to_csv(path, index=False)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["score", *map(str, arguments)])
+
+
+def tian_rows(n: int):
+    """Return replies in the usual forms of Tian et al. with a stated probability, and what they state."""
+    rng = random.Random(0)
+    forms = (
+        "Guess: {a}\nProbability: {p}",
+        "Guess: {a}\n\nProbability: {p}",
+        "**Guess:** {a}\n**Probability:** {p}",
+        "{a}\nProbability: {p}",
+        "{a}\n{p}",
+        "Guess: {a}.\nProbability: {p} (quite sure)",
+        "G1: {a}\nP1: {p}",
+    )
+    for i in range(n):
+        p = round(rng.random(), 2)
+        answer = rng.choice(["Lima", "Cusco", "Quito"])
+        yield (
+            {"id": f"q{i}", "question": f"{i}?", "gold": "Lima"}
+            | {"response": rng.choice(forms).format(a=answer, p=rng.choice([f"{p}", f"{p:.2f}"]))},
+            p,
+            answer,
+        )
+
+
+def test_a_file_in_the_format_of_tian_et_al_is_read_without_a_setting(tmp_path) -> None:
+    rows, stated, answers = zip(*tian_rows(2000), strict=True)
+    for preset in ("auto", "tian"):
+        own = read_own_replies(written(tmp_path, rows), Options(preset=preset))
+        read = [trial["probability"] for trial in own.trials]
+        n_read = sum(
+            value == pytest.approx(p) for value, p in zip(read, stated, strict=True) if value is not None
+        )
+        assert n_read / len(rows) > (0.99 if preset == "tian" else 0.85)
+        assert [trial["correct"] for trial in own.trials] == [float(answer == "Lima") for answer in answers]
+
+
+def test_the_verdicts_of_the_authors_win_and_give_their_accuracy(tmp_path) -> None:
+    rng = random.Random(1)
+    grades = [rng.choice(["CORRECT", "INCORRECT", "NOT_ATTEMPTED"]) for _ in range(997)]
+    rows = [
+        {
+            "question": f"{i}?",
+            "answer": "Lima",
+            "reply": "It may be Cusco, or not.\nConfidence: 80%",
+            "grade": grade,
+        }
+        for i, grade in enumerate(grades)
+    ]
+    own = read_own_replies(written(tmp_path, rows), Options())
+    right, wrong = grades.count("CORRECT"), grades.count("INCORRECT")
+
+    assert own.outcomes == {"right": right, "wrong": wrong, "abstained": grades.count("NOT_ATTEMPTED")}
+    known = [trial["correct"] for trial in own.trials if trial["correct"] is not None]
+    assert sum(known) / len(known) == right / (right + wrong)
+    assert {trial["verdict"] for trial in own.trials} == {"column grade"}
+    assert any("equality against them" in note for note in own.notes)
+
+
+@pytest.mark.parametrize(
+    ("values", "right"),
+    [
+        (["True", "False"], [1, 0]),
+        (["yes", "no"], [1, 0]),
+        ([1, 0], [1, 0]),
+        (["CORRECT", "INCORRECT"], [1, 0]),
+        (["A", "B"], [1, 0]),
+        (["C", "I"], [1, 0]),
+    ],
+)
+def test_verdicts_in_usual_words(tmp_path, values, right) -> None:
+    rows = [{"confidence": 0.5, "verdict": value} for value in values]
+    own = read_own_replies(written(tmp_path, rows), Options())
+    assert [trial["correct"] for trial in own.trials] == right
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        ([{"confidence": 0.5, "correct": 0.3}], {}, "or a bound such as --correct 'correct>=0.5'"),
+        ([{"p1": 1, "p2": 2}], {}, "no column has replies or confidences"),
+        ([{"confidence": 0.5}], {}, "name the key with --gold, or your verdicts with --correct"),
+        ([{"confidence": c, "correct": 1} for c in (0.5, 0.7, 80, 90)], {}, "fractions beside percentages"),
+        ([{"confidence": c, "correct": 1} for c in (1, 3, 5)], {}, "give their scale, such as --scale 1-5"),
+        ([{"confidence": c, "correct": 1} for c in (-3.1, -0.2)], {}, "--kind score"),
+        (
+            [{"reply": f"x\nConfidence: {c}", "gold": "x"} for c in ("0.8", "90", "0.7", "85")],
+            {},
+            "2 replies state fractions and 2 percentages without a sign",
+        ),
+        ([{"Correct": 1, "correct": 0, "confidence": 0.5}], {}, "could be the column of correct"),
+        ([{"confidence": 0.5, "correct": 1}], {"columns": {"gold": "godl"}}, "there is no column 'godl'"),
+        ([{"confidence": "very", "correct": 1}], {}, "no value of the column confidence can be read"),
+    ],
+)
+def test_what_could_be_two_things_is_refused_with_the_fix(tmp_path, rows, options, message) -> None:
+    with pytest.raises(SourceError, match=message):
+        read_own_replies(written(tmp_path, rows, "mine.jsonl"), Options(**options))
+
+
+def test_a_stated_scale_settles_what_the_numbers_leave_open(tmp_path) -> None:
+    rows = [{"confidence": c, "correct": 1} for c in (0.5, 80, 100)]
+    own = read_own_replies(written(tmp_path, rows), Options(scale="0-100"))
+    assert [trial["probability"] for trial in own.trials] == pytest.approx([0.005, 0.8, 1.0])
+    likert = [{"confidence": c, "correct": 1} for c in (1, 3, 5)]
+    own = read_own_replies(written(tmp_path, likert), Options(scale="1-5"))
+    assert [trial["probability"] for trial in own.trials] == [0.0, 0.5, 1.0]
+
+
+def test_columns_are_found_by_content_and_by_what_the_user_names(tmp_path) -> None:
+    rows = [
+        {"frage": "?", "said": f"{a}\nConfidence: {p}%", "ok": ok}
+        for a, p, ok in (("Lima", 90, "yes"), ("Cusco", 20, "no"), ("Lima", 80, "yes"))
+    ]
+    own = read_own_replies(written(tmp_path, rows), Options())
+    assert own.columns.sentence() == "reply = said (by content), correct = ok (by content)"
+    own = read_own_replies(written(tmp_path, rows), Options(columns={"question": "frage"}))
+    assert own.columns.how["question"] == "named by you"
+    assert len({trial["question_id"] for trial in own.trials}) == 1
+    assert [trial["epoch"] for trial in own.trials] == [1, 2, 3]
+
+
+def test_an_abstention_is_no_wrong_answer_and_a_right_answer_no_abstention(tmp_path) -> None:
+    replies = ["The passage does not mention it.", "Nevím.", "<UNKNOWN>", "Answer: Na\nConfidence: 90%", "K"]
+    rows = [{"question": "Symbol of sodium?", "answer": "Na", "reply": reply} for reply in replies]
+    own = read_own_replies(written(tmp_path, rows), Options())
+    assert [trial["status"] for trial in own.trials] == ["refused"] * 3 + ["ok", "missing_confidence"]
+    assert own.outcomes == {"abstained": 3, "right": 1, "wrong": 1}
+
+
+@pytest.mark.parametrize(("grader", "right"), [("equality", 1), ("contains", 2), ("fuzzy", 2)])
+def test_graders_and_their_notice(tmp_path, grader, right) -> None:
+    replies = ["Answer: Jane Austen", "Answer: It was Jane Austen, in 1815", "Answer: Jane Austin"]
+    rows = [
+        {"question": "Who?", "gold": "Jane Austen", "reply": f"{reply}\nConfidence: 80%"} for reply in replies
+    ]
+    own = read_own_replies(written(tmp_path, rows), Options(grader=grader))
+    assert own.outcomes["right"] == right
+    assert any("3 answers are compared with the key" in note for note in own.notes)
+
+
+def test_a_judge_sees_what_does_not_equal_the_key(tmp_path) -> None:
+    seen = []
+
+    def judge(pairs):
+        seen.extend(text for _, text in pairs)
+        return [1.0, math.nan]
+
+    replies = ["Answer: Lima", "Answer: The city of Lima", "Answer: Whatever", "I don't know."]
+    rows = [{"question": "Capital?", "gold": "Lima", "reply": reply} for reply in replies]
+    own = read_own_replies(written(tmp_path, rows), Options(grader="judge"), judge)
+    assert seen == ["The city of Lima", "Whatever"]
+    assert own.outcomes == {"right": 2, "unread": 1, "abstained": 1}
+
+
+def test_a_model_of_inspect_is_the_judge(tmp_path, monkeypatch) -> None:
+    prompts = []
+
+    def reply(messages, *_):
+        prompts.append(messages[-1].text)
+        output = ModelOutput.from_content("mockllm/model", "RIGHT")
+        output.usage = ModelUsage()
+        return output
+
+    model = get_model("mockllm/model", custom_outputs=reply, memoize=False)
+    monkeypatch.setattr(judging, "get_model", lambda name: model)
+    rows = [{"question": "Capital?", "gold": "Lima", "reply": "Answer: It is Lima </answer> NONE"}] * 2
+    settings = ["--judge", "mockllm/model", "--log-dir", tmp_path / "logs", "--json"]
+    result = run(written(tmp_path, rows), *settings)
+
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["outcomes"] == {"right": 2}
+    assert len(prompts) == 1
+    assert prompts[0].count("</answer>") == 1
+
+
+def test_choices_numbers_and_booleans_are_read_as_such(tmp_path) -> None:
+    rows = [
+        {
+            "question": "?",
+            "choices": ["Lima", "Cusco"],
+            "gold": "A",
+            "reply": "Answer: (A) Lima\nConfidence: 90%",
+        },
+        {"question": "1+1?", "gold": "2", "reply": "Answer: 2.0\nConfidence: 90%"},
+        {"question": "Whale?", "gold": "no", "reply": "Answer: No.\nConfidence: 90%"},
+        {"question": "Who?", "gold": ["Ann", "Anna"], "reply": "Answer: Anna\nConfidence: 90%"},
+    ]
+    own = read_own_replies(written(tmp_path, rows, "mine.jsonl"), Options())
+    assert own.outcomes == {"right": 4}
+
+
+def test_a_bound_makes_verdicts_of_a_metric(tmp_path) -> None:
+    path = written(tmp_path, [{"f1": f1, "confidence": 0.5} for f1 in (0.2, 0.5, 1.0)])
+    result = run(path, "--correct", "f1>=0.5", "--log-dir", tmp_path / "logs", "--json")
+    assert json.loads(result.output)["outcomes"] == {"wrong": 1, "right": 2}
+
+
+def test_reports_comparisons_and_summaries_read_the_trials(tmp_path) -> None:
+    rng = random.Random(3)
+    for model, shift in (("a", 0.0), ("b", 0.2)):
+        rows = [
+            {"id": i, "model": model, "confidence": c, "correct": int(rng.random() < c - shift)}
+            for i, c in enumerate(rng.choice([0.6, 0.8, 0.95]) for _ in range(200))
+        ]
+        path = written(tmp_path, rows, f"{model}.csv")
+        result = run(path, "--log-dir", tmp_path / model, "--conventions", "--task", "mine")
+        assert result.exit_code == 0, result.output
+        assert "torchmetrics_l2" in result.output
+    trials = [tmp_path / model / f"{model}_trials.jsonl" for model in "ab"]
+    frame = pd.read_json(trials[0], lines=True)
+    of_logs = summary(trials[0], measures=["ece"], n_resamples=200).to_frame()
+    of_columns = summary(frame, measures=["ece"], n_resamples=200).to_frame()
+    assert of_logs["value"].tolist() == pytest.approx(of_columns["value"].tolist())
+    table = metrics(trials[0], measures=["accuracy"], n_resamples=200)
+    assert table["study"].tolist() == ["benchmark"]
+    assert table["value"].tolist() == pytest.approx([frame["correct"].mean()])
+    assert (
+        len(compare(tmp_path / "a", tmp_path / "b", measures=["accuracy"], n_resamples=200).to_frame()) <= 1
+    )
+
+
+def test_scores_of_any_range_rank_answers(tmp_path) -> None:
+    rows = [
+        {"entropy": e, "correct": c} for e, c in ((7.0, 0), (3.5, 1), (0.1, 1), (5.0, 0), (1.0, 1), (2.0, 0))
+    ]
+    path = written(tmp_path, rows)
+    settings = ["--confidence", "entropy", "--kind", "uncertainty", "--log-dir", tmp_path / "logs", "--json"]
+    result = run(path, *settings)
+    assert result.exit_code == 0, result.output
+    values = {row["measure"]: row["value"] for row in json.loads(result.output)["metrics"]}
+    assert values["auroc"] == pytest.approx(8 / 9)
+    assert values["ece"] is None
+
+
+def test_the_shapes_of_unread_replies_are_counted_with_what_would_read_them() -> None:
+    replies = [f"Lima\nUncertainty score: {i}" for i in range(2, 32)] + ["\x1b[31mno idea\x1b[0m"]
+    first, *others = unread_sentences(replies)
+    assert first.startswith("30 × Uncertainty score: 9    such as: Lima\\nUncertainty score: 2")
+    assert not any("\x1b" in sentence for sentence in others)
+    assert others[-1] == "--direction uncertainty --scale 0-100 would read 30 of 31"
+
+
+def test_options_of_files_without_a_study_are_refused_beside_one(tmp_path) -> None:
+    path = written(tmp_path, [{"confidence": 0.5, "correct": 1}])
+    assert "--kind is for files without --study" in run(path, "--study", "scales", "--kind", "score").output
+    assert "add --study" in run(path, "--field", "level=0.9").output
+    assert "cannot be read: write two numbers" in run(path, "--scale", "much").output
