@@ -84,10 +84,9 @@ def _add_studies() -> None:
 def _configurations() -> "Iterable[tuple[str, dict[str, Any]]]":
     """Yield the name and the configuration of each task and group of every study."""
     from confidence_tasks.catalogue import studies
-    from confidence_tasks.harness.lm_eval.groups import task_groups
+    from confidence_tasks.harness.lm_eval.groups import configurations
 
-    for group in task_groups(studies()):
-        yield from group.configurations()
+    yield from configurations(studies())
 
 
 def _add_model() -> None:

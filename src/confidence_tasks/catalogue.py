@@ -23,6 +23,11 @@ from confidence_tasks.study.definition import Study
 ENTRY_POINTS = "confidence_tasks.studies"
 """Group of the entry points, and package of the studies that belong to this distribution."""
 
+LM_EVAL_TASKS: Mapping[str, str] = {
+    "with_confidence": f"{ENTRY_POINTS}.benchmark.lm_eval_tasks:with_confidence",
+}
+"""Functions that make tasks of lm-eval from tasks of others, by the name of the task; each takes a configuration."""
+
 _log = logging.getLogger(__name__)
 
 

@@ -16,7 +16,7 @@ from importlib import import_module
 from inspect import currentframe, getattr_static
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from warnings import warn
 
 if TYPE_CHECKING:
@@ -538,12 +538,59 @@ def with_logged(metrics: Mapping[str, Any], logged: Mapping[str, Any]) -> dict[s
     Needs ``lm_eval.evaluator.evaluate`` to log the result of ``process_results`` by ``dict.update`` and to aggregate
     its ``items()``; otherwise the entries are aggregated as well. Tested on lm-eval 0.4.12 and 0.4.13.
     """
+    return metrics_of_document(metrics, {**metrics, **logged})
+
+
+def metrics_of_document(metrics: Mapping[str, Any], logged: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metrics of a document of which lm-eval logs only the entries ``logged``.
+
+    Needs what :func:`with_logged` needs. Tested on lm-eval 0.4.12 and 0.4.13.
+    """
 
     class Logged(dict[str, Any]):
         def items(self) -> Any:
             return metrics.items()
 
-    return Logged({**metrics, **logged})
+    return Logged(logged)
+
+
+class LoadingTaskManager(NamedTuple):
+    """The task manager of lm-eval that loads a task.
+
+    Needs ``lm_eval.tasks.TaskManager`` with ``_load_spec(name)`` and ``all_tasks``. Tested on lm-eval 0.4.13.
+    """
+
+    manager: Any
+
+    def load(self, name: str) -> list[Any]:
+        """Return the task or group of a name or a path, or the tasks of a tag.
+
+        Raises
+        ------
+        ValueError
+            If there is none, with the nearest name.
+        """
+        try:
+            found = self.manager._load_spec(name)
+        except KeyError:
+            near = get_close_matches(name, self.manager.all_tasks, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ValueError(
+                f"task={name!r} is no task, group or tag of lm-eval and no YAML file{hint}"
+            ) from None
+        return found if isinstance(found, list) else [found]
+
+
+def loading_task_manager() -> LoadingTaskManager:
+    """Return the task manager that loads a task at present, with the user's ``--include_path``; otherwise a new one.
+
+    Needs tasks to be created within the method ``lm_eval.tasks.TaskManager._load_spec``. Tested on lm-eval 0.4.13.
+    """
+    manager_type: Any = import_module("lm_eval.tasks").TaskManager
+    frame = currentframe()
+    while frame is not None and not isinstance(frame.f_locals.get("self"), manager_type):
+        frame = frame.f_back
+    return LoadingTaskManager(manager_type() if frame is None else frame.f_locals["self"])
 
 
 def model_arguments() -> set[str]:

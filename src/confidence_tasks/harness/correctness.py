@@ -76,5 +76,11 @@ def is_partial(value: float) -> bool:
     return not math.isnan(value) and value not in (0.0, 1.0)
 
 
+ASKED = "confidence_asked"
+"""Key of a sample of lm-eval with what the model was asked about its reply."""
+
+SUFFIX = "_confidence"
+"""End of the name of a task of others that asks for a confidence."""
+
 BY_DEFAULT = Correctness()
 """The first scorer, or the metric that goes with a signal."""

@@ -17,7 +17,7 @@ from msgspec import MsgspecError, Raw, Struct, defstruct, field
 from msgspec.json import Decoder
 from numpy.typing import NDArray
 
-from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness
+from confidence_tasks.harness.correctness import ASKED, BY_DEFAULT, Correctness
 from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.report.option_scores import SIGNALS, Array, OptionSignal, OptionTable, option_mass
 from confidence_tasks.report.trial_files import NotTrialsError
@@ -57,12 +57,15 @@ class Samples(NamedTuple):
         Number of documents, and of those with a trial.
     left_out : tuple of str
         Sentences that say which documents have no trial, and why.
+    is_asked : bool
+        Whether the model was asked for a confidence by ``with_confidence``.
     """
 
     rows: Rows
     n_documents: int
     n_read: int
     left_out: tuple[str, ...]
+    is_asked: bool = False
 
 
 def is_sample(line: Mapping[str, Any]) -> bool:
@@ -102,7 +105,8 @@ def benchmark_samples(
     read = _multiple_choice(file, delimiter, correct) if _has_options(file) else _generated(file, correct)
     n_read = max(Counter(sample.filter for sample in file.samples).values())
     broken = (f"{file.n_broken} lines are not samples of lm-eval",) if file.n_broken else ()
-    return Samples(read, n_read + file.n_broken, n_read, broken)
+    is_asked = any(sample.asked for sample in file.samples)
+    return Samples(read, n_read + file.n_broken, n_read, broken, is_asked)
 
 
 def group_of_task(run: Mapping[str, Any], task: str) -> tuple[str, bool]:
@@ -196,6 +200,13 @@ class _Sample(Struct, gc=False, kw_only=True):
     filter: str | None = None
     arguments: Raw = Raw(b"[]")
     resps: Raw = Raw(b"[]")
+    asked: dict[str, Any] = field(name=ASKED, default_factory=dict)
+
+    def asked_confidence(self, name: str) -> float:
+        """Return the confidence that the model was asked for by a name; NaN if it is missing."""
+        asked = self.asked.get(name)
+        value = asked.get("confidence") if isinstance(asked, dict) else None
+        return float(value) if isinstance(value, int | float) else np.nan
 
     def requests(self) -> list[tuple[str, str]]:
         """Return the prompt and the continuation of each request; lm-eval wrote lists of them up to 0.4.2."""
@@ -252,7 +263,7 @@ def _metric_names(lines: Sequence[bytes]) -> tuple[str, ...]:
             if isinstance(sample, dict) and is_sample(sample):
                 listed = sample.get("metrics")
                 names = listed if isinstance(listed, list) else sample.keys() - _KNOWN_KEYS
-                return tuple(sorted(map(str, names)))
+                return tuple(sorted({*map(str, names)} - {ASKED}))
     return ()
 
 
@@ -403,16 +414,30 @@ def _generated(file: _Lines, correct: Correctness) -> Rows:
     metric = next(iter(binary)) if not correct.name and len(binary) == 1 else correct.name
     if metric not in binary:
         raise NotTrialsError(_why_no_metric(file, binary, correct))
-    stated = np.array([_stated_confidence(sample) for sample in file.samples])
-    name = "stated" if np.mean(~np.isnan(stated)) > 0.5 else UNMEASURED
-    values = stated if name == "stated" else np.full(len(stated), np.nan)
-    rows = _rows_of_signal(file, _question_ids(file.samples), name, values, binary[metric])
-    nothing = [np.nan] * len(file.samples)
+    identifiers = _question_ids(file.samples)
+    parts = [
+        _rows_of_signal(file, identifiers, name, values, binary[metric])
+        for name, values in _signals_of_replies(file.samples).items()
+    ]
+    rows = {key: [value for part in parts for value in part[key]] for key in parts[0]}
+    n_trials = len(file.samples) * len(parts)
+    nothing = [np.nan] * n_trials
     answers = [
         str(sample.filtered_resps[0])[:MOST_CHARACTERS] if sample.filtered_resps else ""
         for sample in file.samples
     ]
+    answers *= len(parts)
     return {**rows, "answer": answers, "option_mass": nothing, "n_options": nothing, "equal_options": nothing}
+
+
+def _signals_of_replies(samples: Sequence[_Sample]) -> dict[str, Array]:
+    """Return the confidences that the model was asked for, and those that its replies state, if most do."""
+    names = list(dict.fromkeys(name for sample in samples for name in sample.asked))
+    signals = {name: np.array([sample.asked_confidence(name) for sample in samples]) for name in names}
+    stated = np.array([_stated_confidence(sample) for sample in samples])
+    if np.mean(~np.isnan(stated)) > 0.5:
+        signals["stated"] = stated
+    return signals or {UNMEASURED: np.full(len(samples), np.nan)}
 
 
 UNMEASURED = "no confidence"

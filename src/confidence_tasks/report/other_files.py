@@ -19,7 +19,7 @@ from msgspec.json import Decoder
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.address import ORIGIN
-from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness
+from confidence_tasks.harness.correctness import BY_DEFAULT, SUFFIX, Correctness
 from confidence_tasks.harness.lm_eval.groups import REVISIONS, TRIAL
 from confidence_tasks.harness.refusals import REFUSED, refusals_in
 from confidence_tasks.harness.system_role import SYSTEM_MESSAGE
@@ -176,17 +176,19 @@ def _read_benchmark(path: str, task: str, run: Mapping[str, Any], correct: Corre
     with fsspec.open(path, "rb") as file:
         samples = benchmark_samples(file.readlines(), str(delimiter), correct)
     group, is_weighted = group_of_task(run, task)
+    name = task.removesuffix(SUFFIX) if samples.is_asked else task
+    group = group.removesuffix(SUFFIX) if samples.is_asked else group
     n_trials = len(samples.rows["epoch"])
     rows = {
         **samples.rows,
-        "task": [task] * n_trials,
-        "source": [group if group and is_weighted else task] * n_trials,
+        "task": [name] * n_trials,
+        "source": [group if group and is_weighted else name] * n_trials,
     }
     columns, left_out = trial_columns(study, rows)
     return TrialFile(
         path=path,
         study=study.name,
-        design=group or task,
+        design=group or name,
         columns=columns,
         lost=max(_n_samples(run, task), samples.n_documents) - samples.n_read,
         # Tasks of a group may have different versions.

@@ -24,42 +24,6 @@ ASKING_SCORER = "stated_confidence"
 """Name of the scorer that asks for a confidence."""
 
 
-def trials_of_score(value: Mapping[str, Any], sample: str = "", source: str = "") -> list[dict[str, Any]]:
-    """Return the trial of each signal in the value of a score of :func:`stated_confidence`.
-
-    Parameters
-    ----------
-    value : mapping
-        Confidence by signal, NaN where it is missing, and ``correct``.
-    sample, source : str, optional
-        Identifier of the sample, and name of the task.
-    """
-    correct = _number(value.get(CORRECT))
-    return [
-        {
-            "question_id": sample,
-            "source": source,
-            "condition": str(signal),
-            "correct": correct,
-            "confidence": _number(confidence),
-            "status": "missing_confidence" if math.isnan(_number(confidence)) else "ok",
-            "answer": "",
-            "task": source,
-            "value": _number(confidence),
-            "probability": _number(confidence),
-            "option_mass": math.nan,
-            "n_options": math.nan,
-            "equal_options": math.nan,
-        }
-        for signal, confidence in value.items()
-        if signal != CORRECT
-    ]
-
-
-def _number(value: Any) -> float:
-    return float(value) if isinstance(value, int | float) else math.nan
-
-
 def own_scorers(scores: Mapping[str, Score]) -> list[str]:
     """Return the names of a task's own scorers."""
     return [key for key in scores if not key.startswith(ASKING_SCORER)]

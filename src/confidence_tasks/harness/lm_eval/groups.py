@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from confidence_tasks.catalogue import studies
+from confidence_tasks.catalogue import LM_EVAL_TASKS, studies
 from confidence_tasks.harness.compat import shorten_tracebacks, with_logged
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.source import cache_folder, write_atomically
@@ -143,6 +143,25 @@ def _default_sources(study: Study, task: str) -> list[str]:
     return str(sources).split(",")
 
 
+def configurations(studies: Iterable[Study]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the name and the configuration of every task and group of lm-eval that this package adds."""
+    for group in task_groups(studies):
+        yield from group.configurations()
+    for name in LM_EVAL_TASKS:
+        yield name, {"task": name, "class": TaskOfOthers}
+
+
+class TaskOfOthers:
+    """Creates the task of :data:`~confidence_tasks.catalogue.LM_EVAL_TASKS` that a configuration names."""
+
+    def __new__(cls, config: Mapping[str, Any]) -> Any:
+        """Return the task or group."""
+        return resolve_name(LM_EVAL_TASKS[config["task"]])(config)
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        """Declare the signature that lm-eval inspects; never called, because `__new__` returns another class."""
+
+
 _TASK = "confidence_tasks.harness.lm_eval.staged:StudyOfStages"
 
 
@@ -164,8 +183,7 @@ def stub_folder(studies: Iterable[Study]) -> Path:
     """
     stubs = {
         f"{name}.yaml": "".join(f"{key}: {_yaml(value)}\n" for key, value in configuration.items())
-        for group in task_groups(studies)
-        for name, configuration in group.configurations()
+        for name, configuration in configurations(studies)
     }
     digest = sha256(json.dumps(stubs, sort_keys=True).encode()).hexdigest()[:16]
     folder = cache_folder() / "lm_eval" / digest
@@ -316,6 +334,6 @@ def describe_mistake(error: BaseException) -> str:
 
 def _suggest_tasks(missing: Iterable[str]) -> str:
     """Suggest tasks of this package with a similar name; empty if there are none, as lm-eval's may be meant."""
-    known = [name for group in task_groups(studies()) for name, _ in group.configurations()]
+    known = [name for name, _ in configurations(studies())]
     hints = [f"there is no task {name!r}{hint}" for name in missing if (hint := did_you_mean(name, known))]
     return ". ".join(hints)

@@ -11,7 +11,7 @@ from lm_eval.api.model import LM
 
 from confidence_tasks.harness.lm_eval.stage_requests import StageGeneration
 from confidence_tasks.harness.staged import as_usage_error, first_call
-from confidence_tasks.simulation.reply import Reply, call_seed, reply_tokens
+from confidence_tasks.simulation.reply import Reply, StageCall, call_seed, reply_tokens
 from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.study.stage import Token
 
@@ -80,4 +80,5 @@ class SimulatedLM(LM):
             seed = call_seed(self.seed, temperature, request.number)
             return request.call.reply(self.subject, request.prompt, seed=seed)
         seed = call_seed(self.seed, temperature, request.doc.get("repeat", repeat))
-        return first_call(request.doc).reply(self.subject, prompt, seed=seed)
+        call: StageCall = getattr(request, "call", None) or first_call(request.doc)
+        return call.reply(self.subject, prompt, seed=seed)

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from confidence_tasks.studies.benchmark import trials
-from confidence_tasks.study import BINARY, Domain, Parameter, Pooling, Reference, Scoring, Study, Viewer
+from confidence_tasks.studies.benchmark import subject, trials
+from confidence_tasks.study import (
+    BINARY,
+    Domain,
+    Parameter,
+    Pooling,
+    Reference,
+    Scoring,
+    Simulation,
+    Study,
+    Viewer,
+)
 
 STUDY = Study(
     name="benchmark",
@@ -41,5 +51,6 @@ STUDY = Study(
         "n_options": Domain(2.0, 1e6),
         "equal_options": BINARY,
     },
+    simulation=Simulation(reply=subject.respond),
     report=f"{__name__}.report:REPORT",
 )

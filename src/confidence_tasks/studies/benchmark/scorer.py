@@ -25,11 +25,12 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric
 from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.correctness import Correctness, is_partial
-from confidence_tasks.harness.inspect.foreign_scores import CORRECT, STATED, correctness, trials_of_score
+from confidence_tasks.harness.inspect.foreign_scores import CORRECT, STATED, correctness
 from confidence_tasks.harness.inspect.model_calls import call_cache, reply_text, reply_tokens
 from confidence_tasks.reading.explanation import escape_markdown
 from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.studies.benchmark.asking import NONE, Ask, parse_asks
+from confidence_tasks.studies.benchmark.trials import BenchmarkTrial, asked_trials
 from confidence_tasks.study.measures import select_measures, summarise
 
 SECONDS = 600
@@ -50,7 +51,7 @@ def confidence_metrics() -> Metric:
             trial
             for score in scores
             if isinstance(score.score.value, Mapping)
-            for trial in trials_of_score(score.score.value, str(score.sample_id))
+            for trial in _trials(score.score.value, str(score.sample_id))
         ]
         if any(is_partial(trial["correct"]) for trial in trials):  # the others would be a selection
             trials = [{**trial, "correct": math.nan} for trial in trials]
@@ -58,6 +59,12 @@ def confidence_metrics() -> Metric:
         return summarise(trials, select_measures(STUDY.measures, STUDY.headline_measures), signals)
 
     return compute
+
+
+def _trials(value: Mapping[str, Any], sample: str) -> list[BenchmarkTrial]:
+    correct = value.get(CORRECT)
+    signals = {name: each for name, each in value.items() if name != CORRECT}
+    return asked_trials(signals, float(correct) if isinstance(correct, int | float) else math.nan, sample)
 
 
 @scorer(metrics=[confidence_metrics()])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from confidence_tasks.study import Question, Replies, Trial
 from confidence_tasks.study.measures import CONFIDENCE, UNIT, mean_measure, overconfidence
@@ -61,6 +63,37 @@ def read_reply(question: Question, condition: str, replies: Replies) -> Benchmar
         n_options=math.nan,
         equal_options=math.nan,
     )
+
+
+def asked_trials(
+    confidences: Mapping[str, Any], correct: float, question_id: str = ""
+) -> list[BenchmarkTrial]:
+    """Return the trial of each signal of one answer.
+
+    Parameters
+    ----------
+    confidences : mapping of str to float
+        Confidence by signal; NaN or None where it is missing.
+    correct : float
+        1 for a right answer, 0 for a wrong one, NaN if neither is known.
+    question_id : str, optional
+        Identifier of the question.
+    """
+    return [
+        {
+            **read_reply(Question(question_id, "", "", "text", None), signal, {}),
+            "correct": correct,
+            "confidence": value,
+            "value": value,
+            "probability": value,
+            "status": "missing_confidence" if math.isnan(value) else "ok",
+        }
+        for signal, value in zip(confidences, map(_number, confidences.values()), strict=True)
+    ]
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else math.nan
 
 
 CONDITIONS = (

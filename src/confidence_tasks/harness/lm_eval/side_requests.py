@@ -1,0 +1,103 @@
+"""A request type of lm-eval that asks about the reply to another request, in a conversation of its own.
+
+lm-eval runs request types in the order in which they are first used. A task makes this request after the one that it is
+about, so that the reply is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM
+
+from confidence_tasks.harness.compat import add_request_type
+from confidence_tasks.harness.lm_eval.chat import Turns, render
+from confidence_tasks.harness.lm_eval.stage_requests import GENERATION, StageGeneration
+from confidence_tasks.simulation.reply import StageCall
+from confidence_tasks.study.stage import ModelReply, Stage
+
+REQUEST_TYPE = "ask_about_reply"
+
+
+@dataclass
+class SideRequest(Instance):
+    """A request for the reply to each stage, which asks about the reply to the request ``about``.
+
+    ``turns`` are the conversation from which that request's prompt was rendered; empty without a chat template. The
+    ``call`` tells a simulated subject the question and its key.
+    """
+
+    about: Instance = field(kw_only=True)
+    stages: tuple[Stage, ...] = field(kw_only=True)
+    call: StageCall = field(kw_only=True)
+    turns: Turns = field(kw_only=True)
+
+    @property
+    def reply(self) -> str | None:
+        """The reply that the stages are about; None if it was lost."""
+        text: str | None = self.about.resps[0] if self.about.resps else None
+        return text
+
+    def generation(self, model: LM, stage: Stage) -> StageGeneration:
+        """Return the request for the reply to a stage, with the token limit of the task's own reply."""
+        context, own = self.about.args[:2]
+        (prompt,) = stage.prompts(self.call.question, stage.name, {})
+        limit = {"max_gen_toks": own["max_gen_toks"]} if "max_gen_toks" in own else {}
+        return StageGeneration(
+            "generate_until",
+            self.doc,
+            (self._context(model, str(context), prompt), {**GENERATION, **limit}),
+            0,
+            call=StageCall(self.call.study, self.call.question, stage.name, stage.name, {}),
+            stage=stage,
+            prompt=prompt,
+            number=0,
+        )
+
+    def _context(self, model: LM, context: str, prompt: str) -> str:
+        if not self.turns:
+            return f"{context}{self.reply}".rstrip() + f"\n\n{prompt}\n"
+        prefix = self.turns[-1]["content"] if self.turns[-1]["role"] == "assistant" else ""
+        before = self.turns[:-1] if prefix else self.turns
+        conversation = [
+            *before,
+            {"role": "assistant", "content": f"{prefix}{self.reply}"},
+            {"role": "user", "content": prompt},
+        ]
+        rendered: str = render(conversation, model)[0]
+        return rendered
+
+
+def ask_about_reply(model: LM, requests: Sequence[SideRequest]) -> list[dict[str, ModelReply] | None]:
+    """Return the reply to each stage by its name, or None if the first reply was lost.
+
+    lm-eval calls this as a method of the model, with requests whose first replies are there.
+    """
+    methods: Any = model
+    asked = [
+        (position, request.generation(model, stage))
+        for position, request in enumerate(requests)
+        if request.reply is not None
+        for stage in request.stages
+    ]
+    generations = [generation for _, generation in asked]
+    for generation, text in zip(generations, methods.generate_samples(generations), strict=True):
+        generation.resps = [text or ""]
+    scored = [generation for generation in generations if generation.stage.logprobs]
+    tokens = dict(zip(map(id, scored), methods.score_tokens(scored), strict=True)) if scored else {}
+    replies: list[dict[str, ModelReply] | None] = [
+        None if request.reply is None else {} for request in requests
+    ]
+    for position, generation in asked:
+        found, of_request = tokens.get(id(generation), ()), replies[position]
+        assert of_request is not None
+        problem = found if isinstance(found, str) else ""
+        known = () if isinstance(found, str) else tuple(found)
+        of_request[generation.stage.name] = ModelReply(generation.resps[0], known, problem=problem)
+    return replies
+
+
+add_request_type(REQUEST_TYPE, ask_about_reply)

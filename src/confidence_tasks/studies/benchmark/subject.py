@@ -1,0 +1,50 @@
+"""The simulated subject on tasks of others: it gives the key or a wrong answer, and says how sure it is."""
+
+from __future__ import annotations
+
+import re
+
+from confidence_tasks.reading.sureness import EXPRESSIONS
+from confidence_tasks.simulation.reply import Reply, StageRequest, subject_seed
+from confidence_tasks.studies.scales.replies import Scale, report_confidence
+from confidence_tasks.study import Question
+
+ANSWER = "answer"
+"""Stage of the task's own reply."""
+
+_NUMBER = re.compile(r"\d+(?!.*\d)", re.DOTALL)
+"""The last number of a text."""
+
+
+def respond(question: Question, request: StageRequest) -> Reply:
+    """Answer a question with its key or wrongly, or say how sure the subject is of this answer.
+
+    Whether it is right depends on the question only, so that all calls of a question agree.
+    """
+    subject, seed = request.subject, subject_seed(request.seed)
+    decision = subject.decide(question.id, request.stage, seed)
+    p = decision.confidence
+    if request.stage == ANSWER:
+        return Reply((question.gold or "") if decision.correct else wrong_answer(question.gold or ""), p)
+    if request.stage == "words":
+        return Reply(min(EXPRESSIONS, key=lambda name: abs(EXPRESSIONS[name] - p)), p)
+    if request.stage == "p_true":
+        verdict = "True" if p >= 0.5 else "False"
+        return Reply(verdict, max(p, 1.0 - p), {"True": p, "False": 1.0 - p})
+    scale = Scale.parse(request.stage)
+    return Reply(str(report_confidence(p, scale, subject, seed, question.id, request.stage)), p)
+
+
+def wrong_answer(key: str) -> str:
+    r"""Return an answer that differs from a key in the way that a wrong one does: another letter or number.
+
+    Examples
+    --------
+    >>> wrong_answer("B"), wrong_answer("9 + 9 = 18\n#### 18"), wrong_answer("Lima")
+    ('A', '9 + 9 = 18\\n#### 19', 'unknown')
+    """
+    if len(key) == 1 and key.isalpha():
+        return "B" if key.upper() == "A" else "A"
+    if match := _NUMBER.search(key):
+        return f"{key[: match.start()]}{int(match[0]) + 1}{key[match.end() :]}"
+    return "unknown"
