@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
+from copy import copy, deepcopy
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from importlib import import_module
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from inspect_ai.model import CachePolicy, ChatMessage, GenerateConfig, Model
     from lm_eval.api.model import LM, TemplateLM
     from lm_eval.api.task import ConfigurableTask
+    from lm_eval.api.task import Task as LmEvalTask
     from torch import Tensor
 
 T = TypeVar("T")
@@ -552,6 +553,40 @@ def metrics_of_document(metrics: Mapping[str, Any], logged: Mapping[str, Any]) -
             return metrics.items()
 
     return Logged(logged)
+
+
+def extended_task(task: LmEvalTask, mixin: type, name: str) -> Any:
+    """Return a copy of a task of lm-eval with another name, whose class is made of a mixin and the task's class.
+
+    Needs the attribute ``_config`` of ``lm_eval.api.task.Task``, which has the name. Tested on lm-eval 0.4.13.
+    """
+    extended: Any = object.__new__(type(f"{mixin.__name__}{type(task).__name__}", (mixin, type(task)), {}))
+    extended.__dict__.update(task.__dict__)
+    extended._config = copy(task.config)
+    extended._config.task = name
+    return extended
+
+
+def copied_group(group: Any, name: str, members: Iterable[Any]) -> Any:
+    """Return a copy of a group of lm-eval with another name and other members.
+
+    Needs the attribute ``_children`` of ``lm_eval.api.group.Group``. Tested on lm-eval 0.4.13.
+    """
+    copied = copy(group)
+    copied.name, copied._children = name, {}
+    for member in members:
+        copied.add(member)
+    return copied
+
+
+def taken_requests(task: Any, kind: type[T]) -> list[T]:
+    """Remove the requests of a class from those of a task of lm-eval, and return them.
+
+    Needs the attribute ``_instances`` of ``lm_eval.api.task.Task``. Tested on lm-eval 0.4.12 and 0.4.13.
+    """
+    taken = [request for request in task._instances if isinstance(request, kind)]
+    task._instances = [request for request in task._instances if not isinstance(request, kind)]
+    return taken
 
 
 class LoadingTaskManager(NamedTuple):

@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
 from typing import Any
 
 from lm_eval.api.group import Group
 from lm_eval.api.instance import Instance
 from lm_eval.api.task import Task
 
-from confidence_tasks.harness.compat import loading_task_manager, metrics_of_document
+from confidence_tasks.harness.compat import (
+    copied_group,
+    extended_task,
+    loading_task_manager,
+    metrics_of_document,
+    taken_requests,
+)
 from confidence_tasks.harness.correctness import ASKED, SUFFIX, Correctness, is_partial
 from confidence_tasks.harness.lm_eval.groups import MetricTrial, aggregations
 from confidence_tasks.harness.lm_eval.side_requests import REQUEST_TYPE, SideRequest
@@ -62,18 +67,14 @@ def with_confidence(config: Mapping[str, Any]) -> Group:
 def _asking(item: Task | Group, asks: Sequence[Ask], chosen: Correctness) -> Task | Group:
     """Return a copy of a task that asks for a confidence, or of a group of such tasks."""
     if isinstance(item, Group):
-        group = copy(item)
-        group.name, group._children = f"{item.name}{SUFFIX}", {}
-        for child in item:
-            group.add(_asking(child, asks, chosen))
+        members = [_asking(child, asks, chosen) for child in item]
+        group: Group = copied_group(item, f"{item.name}{SUFFIX}", members)
         return group
     _check(item)
-    task: Any = object.__new__(type(f"Asking{type(item).__name__}", (Asking, type(item)), {}))
-    task.__dict__.update(item.__dict__)
-    task._config = copy(item.config)
-    task._config.task = f"{item.task_name}{SUFFIX}"
+    task = extended_task(item, Asking, f"{item.task_name}{SUFFIX}")
     task.asks, task.chosen, task.replies, task.turns, task.doc_id = tuple(asks), chosen, {}, [], None
-    return task  # type: ignore[no-any-return]
+    asking: Task = task
+    return asking
 
 
 def _check(task: Task) -> None:
@@ -115,7 +116,6 @@ class Asking:
     replies: dict[int, dict[str, ModelReply] | None]
     turns: list[dict[str, str]]
     doc_id: int | None
-    _instances: list[Instance]
 
     def build_all_requests(
         self, *, cache_requests: bool = False, rewrite_requests_cache: bool = False, **options: Any
@@ -175,9 +175,8 @@ class Asking:
 
     def apply_filters(self) -> Any:
         """Take the replies about replies away, and apply the inner task's filters to the others."""
-        sides = [each for each in self._instances if isinstance(each, SideRequest)]
+        sides = taken_requests(self, SideRequest)
         self.replies = {int(side.doc_id or 0): side.resps[0] for side in sides}
-        self._instances = [each for each in self._instances if not isinstance(each, SideRequest)]
         return super().apply_filters()  # type: ignore[misc]
 
     def doc_iterator(self, **options: Any) -> Iterator[tuple[int, Any]]:

@@ -41,7 +41,7 @@ def wrong_answer(key: str) -> str:
     Examples
     --------
     >>> wrong_answer("B"), wrong_answer("9 + 9 = 18\n#### 18"), wrong_answer("Lima")
-    ('A', '9 + 9 = 18\\n#### 19', 'unknown')
+    ('A', '9 + 9 = 18\n#### 19', 'unknown')
     """
     if len(key) == 1 and key.isalpha():
         return "B" if key.upper() == "A" else "A"
