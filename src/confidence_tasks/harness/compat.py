@@ -16,7 +16,7 @@ from importlib import import_module
 from inspect import currentframe, getattr_static
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from warnings import warn
 
 if TYPE_CHECKING:
@@ -98,6 +98,24 @@ def created_task(
         raise ValueError(f"task={spec!r} holds several tasks: name one of {names}")
     refuse_unknown(registry.registry_lookup("task", registry.registry_info(tasks[0]).name), arguments)
     return tasks[0]
+
+
+def with_metrics(scorer: Callable[..., Any], metrics: Any) -> Any:
+    """Return a scorer of Inspect with other metrics, and the name and the arguments of the given one.
+
+    Needs ``registry_info``, ``registry_params``, ``set_registry_info`` and ``set_registry_params`` of
+    ``inspect_ai._util.registry``, and the key ``metrics`` of the metadata of a scorer. Tested on Inspect 0.3.285.
+    """
+    registry = import_module("inspect_ai._util.registry")
+
+    async def score(*args: Any, **options: Any) -> Any:
+        return await scorer(*args, **options)
+
+    info = registry.registry_info(scorer)
+    metadata = {**info.metadata, "metrics": metrics}
+    registry.set_registry_info(score, info.model_copy(update={"metadata": metadata}))
+    registry.set_registry_params(score, registry.registry_params(scorer))
+    return score
 
 
 def registered_params(registered: Any) -> dict[str, Any]:
@@ -567,18 +585,6 @@ def extended_task(task: LmEvalTask, mixin: type, name: str) -> Any:
     return extended
 
 
-def copied_group(group: Any, name: str, members: Iterable[Any]) -> Any:
-    """Return a copy of a group of lm-eval with another name and other members.
-
-    Needs the attribute ``_children`` of ``lm_eval.api.group.Group``. Tested on lm-eval 0.4.13.
-    """
-    copied = copy(group)
-    copied.name, copied._children = name, {}
-    for member in members:
-        copied.add(member)
-    return copied
-
-
 def taken_requests(task: Any, kind: type[T]) -> list[T]:
     """Remove the requests of a class from those of a task of lm-eval, and return them.
 
@@ -589,43 +595,16 @@ def taken_requests(task: Any, kind: type[T]) -> list[T]:
     return taken
 
 
-class LoadingTaskManager(NamedTuple):
-    """The task manager of lm-eval that loads a task.
+def loading_task_manager() -> Any:
+    """Return lm-eval's task manager that loads a task at present, with the user's ``--include_path``; or a new one.
 
-    Needs ``lm_eval.tasks.TaskManager`` with ``_load_spec(name)`` and ``all_tasks``. Tested on lm-eval 0.4.13.
-    """
-
-    manager: Any
-
-    def load(self, name: str) -> list[Any]:
-        """Return the task or group of a name or a path, or the tasks of a tag.
-
-        Raises
-        ------
-        ValueError
-            If there is none, with the nearest name.
-        """
-        try:
-            found = self.manager._load_spec(name)
-        except KeyError:
-            near = get_close_matches(name, self.manager.all_tasks, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ValueError(
-                f"task={name!r} is no task, group or tag of lm-eval and no YAML file{hint}"
-            ) from None
-        return found if isinstance(found, list) else [found]
-
-
-def loading_task_manager() -> LoadingTaskManager:
-    """Return the task manager that loads a task at present, with the user's ``--include_path``; otherwise a new one.
-
-    Needs tasks to be created within the method ``lm_eval.tasks.TaskManager._load_spec``. Tested on lm-eval 0.4.13.
+    Needs tasks to be created within a method of ``lm_eval.tasks.TaskManager``. Tested on lm-eval 0.4.13.
     """
     manager_type: Any = import_module("lm_eval.tasks").TaskManager
     frame = currentframe()
     while frame is not None and not isinstance(frame.f_locals.get("self"), manager_type):
         frame = frame.f_back
-    return LoadingTaskManager(manager_type() if frame is None else frame.f_locals["self"])
+    return manager_type() if frame is None else frame.f_locals["self"]
 
 
 def model_arguments() -> set[str]:

@@ -243,7 +243,19 @@ def _decoded(lines: Sequence[bytes]) -> _Lines:
             n_lines += 1
             with suppress(ValueError, MsgspecError, RecursionError):
                 samples.append(_decode(line, decoder))
+    _number_filters(samples)
     return _Lines(samples, metrics, n_lines - len(samples))
+
+
+def _number_filters(samples: Sequence[_Sample]) -> None:
+    """Tell two filters apart where a file does not name them: lm-eval up to 0.4.6 wrote all documents once for each."""
+    numbers = [sample.doc_id for sample in samples]
+    if any(sample.filter is not None for sample in samples) or None in numbers:
+        return
+    seen: Counter[str] = Counter()
+    for sample in samples:
+        seen[str(sample.doc_id)] += 1
+        sample.filter = f"filter {seen[str(sample.doc_id)]}"
 
 
 def _decode(line: bytes, decoder: Decoder[Any]) -> _Sample:
@@ -507,7 +519,14 @@ def _why_no_metric(file: _Lines, binary: Mapping[str, Any], correct: Correctness
     reason = (
         f"no metric is 0 or 1 in every line ({metrics or 'there is none'}), so no answer is right or wrong"
     )
-    return f"{reason}; {_bound(file.metrics[0])}" if file.metrics else reason
+    shares = [metric for metric in file.metrics if _are_shares(file.values(metric, file.samples))]
+    return f"{reason}; {_bound(shares[0])}" if shares else reason
+
+
+def _are_shares(values: Sequence[Any]) -> bool:
+    """Return whether the known values of a metric are numbers from 0 to 1."""
+    numbers = [_number(value) for value in values if value is not None]
+    return bool(numbers) and all(0.0 <= number <= 1.0 for number in numbers)
 
 
 def _bound(metric: str) -> str:

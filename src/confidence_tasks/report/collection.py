@@ -28,6 +28,7 @@ from confidence_tasks.report.other_files import (
     SUFFIXES,
     is_results_file,
     is_sample_file,
+    is_sample_list,
     read_results_file,
     read_sample_file,
     read_trial_table,
@@ -306,7 +307,7 @@ LOG_SUFFIXES = (".eval", ".json")
 
 def _reader(path: str) -> Callable[[str, Correctness], list[TrialFile]] | None:
     suffix = PurePosixPath(path).suffix
-    if is_sample_file(path):
+    if is_sample_file(path) or (suffix == ".jsonl" and is_sample_list(path)):
         return lambda name, correct: [read_sample_file(name, correct)]
     if is_results_file(path):
         return lambda name, correct: read_results_file(name)

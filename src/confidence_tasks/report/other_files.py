@@ -72,11 +72,11 @@ def is_sample_file(path: str) -> bool:
 def is_results_file(path: str) -> bool:
     """Return whether a file is lm-eval's results of a run.
 
-    Its name is ``results_<time>.json``, or ``NAME_<time>.json`` for ``--output_path NAME.json``; then its content
-    decides.
+    Its name is ``results_<time>.json``; or ``NAME_<time>.json`` for ``--output_path NAME.json``, or ``results.json`` up
+    to lm-eval 0.4.2: then its content decides.
     """
-    match = _RESULTS.search(path)
-    if match is None or path.rpartition("/")[2].startswith("results_"):
+    match, name = _RESULTS.search(path), path.rpartition("/")[2]
+    if name.startswith("results_") or (match is None and name != FIRST_RESULTS):
         return match is not None
     try:
         with fsspec.open(path, "rb") as file:
@@ -84,6 +84,10 @@ def is_results_file(path: str) -> bool:
     except (OSError, ValueError, MsgspecError, RecursionError):
         return False
     return True
+
+
+FIRST_RESULTS = "results.json"
+"""Name of the results up to lm-eval 0.4.2; the samples beside them are lists, ``<model>_<task>.jsonl``."""
 
 
 class _ResultsKeys(Struct, gc=False):
@@ -95,11 +99,20 @@ _RESULTS = re.compile(r"(?:^|[/_])(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[^/]*)\
 _RESULTS_KEYS = Decoder(_ResultsKeys)
 
 
+def is_sample_list(path: str) -> bool:
+    """Return whether a file is a list of samples, as lm-eval wrote it up to 0.4.2."""
+    try:
+        with fsspec.open(path, "rb") as file:
+            return path.endswith(".jsonl") and file.read(64).lstrip().startswith(b"[")
+    except OSError:
+        return False
+
+
 def results_beside(path: str) -> list[str]:
     """Return the files that may be the results of a sample file's run; none for other files."""
     match = _NAME.search(path)
     if match is None:
-        return []
+        return _beside(path, FIRST_RESULTS) if is_sample_list(path) else []
     usual = f"{path[: path.rfind('/') + 1]}results_{match['time']}.json"
     system, root = fsspec.core.url_to_fs(usual)
     return [usual] if system.exists(root) else _beside(usual, f"_{match['time']}.json")
@@ -118,8 +131,8 @@ def _beside(path: str, end: str) -> list[str]:
 def read_results_file(path: str) -> list[TrialFile]:
     """Return no trials for the results of a run, as its samples have them; NotTrialsError if there are no samples."""
     match = _RESULTS.search(path)
-    samples = _beside(path, f"_{match['time']}.jsonl") if match else []
-    if not any(map(is_sample_file, samples)):
+    samples = _beside(path, f"_{match['time']}.jsonl" if match else ".jsonl")
+    if not any(is_sample_file(sample) or is_sample_list(sample) for sample in samples):
         raise NotTrialsError(
             "these are results of lm-eval without the samples, which hold the trials: run lm_eval with"
             " --log_samples, or copy the files samples_*.jsonl of the run into this folder"
@@ -139,10 +152,8 @@ def read_sample_file(path: str, correct: Correctness = BY_DEFAULT) -> TrialFile:
 
     NotTrialsError if no line holds a trial, or the answers of the task are neither right nor wrong.
     """
-    match = _NAME.search(path)
-    if match is None:
-        raise NotTrialsError("its name is not that of a sample file of lm-eval")
-    task, run = match["task"], _results(path)
+    match, run = _NAME.search(path), _results(path)
+    task = match["task"] if match else _task_of_list(path, run)
     study = _study(task)
     if study is None:
         return _read_benchmark(path, task, run, correct)
@@ -165,6 +176,13 @@ def read_sample_file(path: str, correct: Correctness = BY_DEFAULT) -> TrialFile:
         refused=refused,
         **_facts(path, task, run, study, generation),
     )
+
+
+def _task_of_list(path: str, run: Mapping[str, Any]) -> str:
+    """Return the task of a list of samples, ``<model>_<task>.jsonl``: that of the run with the longest name."""
+    stem = path.rpartition("/")[2].removesuffix(".jsonl")
+    known = [task for task in run.get("configs", {}) if f"_{stem}".endswith(f"_{task}")]
+    return max(known, key=len, default=stem)
 
 
 def _read_benchmark(path: str, task: str, run: Mapping[str, Any], correct: Correctness) -> TrialFile:

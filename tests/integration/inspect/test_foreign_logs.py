@@ -7,9 +7,10 @@ import pytest
 from click.testing import CliRunner
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Sample
+from inspect_ai.log import read_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
-from inspect_ai.scorer import Score, Target, mean, scorer
-from inspect_ai.solver import TaskState
+from inspect_ai.scorer import Score, Target, includes, mean, scorer
+from inspect_ai.solver import TaskState, solver
 
 import confidence_tasks as ct
 from confidence_tasks.cli import main
@@ -124,6 +125,46 @@ def test_the_choice_of_with_confidence_is_that_of_the_report(tmp_path: Path) -> 
     assert file.provenance["scorer"] == "share"
     assert set(file.columns["condition"]) == {"0-100", "stated"}
     assert set(file.columns["confidence"]) >= {0.8}
+
+
+def test_metrics_of_the_task_are_those_of_its_own_scorers_only(tmp_path: Path) -> None:
+    def of_task(wrap: bool):
+        plain = Task(
+            [Sample("Question", target="yes", id=str(i)) for i in range(4)],
+            scorer=[share(), includes()],
+            metrics=[mean()],
+            name="shares",
+        )
+        return ct.with_confidence(plain) if wrap else plain
+
+    plain, asked = (read_eval_log(run(of_task(wrap), tmp_path / str(wrap))) for wrap in (False, True))
+    *own, ours = asked.results.scores
+    assert [(each.name, each.metrics) for each in own] == [
+        (each.name, each.metrics) for each in plain.results.scores
+    ]
+    assert (own[0].metrics["mean"].value, own[1].metrics["mean"].value) == (0.625, 0.0)
+    assert "parse_rate/0-100" in ours.metrics
+
+
+def test_the_samples_before_a_failure_count_and_the_others_are_lost(tmp_path: Path) -> None:
+    @solver
+    def fails_late():
+        async def solve(state, generate):
+            if state.sample_id == "3":
+                raise RuntimeError("the sandbox is gone")
+            return await generate(state)
+
+        return solve
+
+    samples = [Sample("Question", target="so", id=str(i)) for i in range(6)]
+    task = Task(samples, solver=fails_late(), scorer=includes(), name="late")
+    model = get_model("mockllm/model", custom_outputs=reply, memoize=False)
+    options = {"log_dir": str(tmp_path), "display": "none", "max_samples": 1}
+    (log,) = eval(ct.with_confidence(task), model=model, fail_on_error=True, **options)
+    assert log.status == "error"
+    (file,) = collect(log.location).files
+    n_read = len(set(file.columns["question_id"]))
+    assert (n_read, file.lost, file.status) == (3, 3, "error")
 
 
 def test_the_page_names_the_scorer_and_tells_how_to_get_a_confidence(tmp_path: Path) -> None:

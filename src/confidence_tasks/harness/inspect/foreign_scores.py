@@ -61,12 +61,14 @@ def correctness(scores: Mapping[str, Score], chosen: Correctness = BY_DEFAULT) -
     correct = chosen.of(value_to_float()(value) if _is_grade(value) else math.nan)
     if correct in (0.0, 1.0):
         return correct, ""
-    bound = (
-        f"; --correct '{chosen.name or SCORE}>=0.5' counts higher scores as right"
-        if is_partial(correct)
-        else ""
-    )
-    return correct, f"the score {short_repr(value)} of {scorer!r} is neither right nor wrong{bound}"
+    reason = f"the score {short_repr(value)} of {scorer!r} is neither right nor wrong"
+    return correct, reason + _bound(correct, chosen)
+
+
+def _bound(correct: float, chosen: Correctness) -> str:
+    """Return what makes partial credit right or wrong; empty for a score that is no credit at all."""
+    name = chosen.name or SCORE
+    return f"; --correct '{name}>=0.5' counts higher scores as right" if is_partial(correct) else ""
 
 
 _GRADES = frozenset({CORRECT_GRADE, INCORRECT, PARTIAL, NOANSWER, "yes", "no", "true", "false"})

@@ -17,7 +17,7 @@ from confidence_tasks.harness.compat import add_request_type
 from confidence_tasks.harness.lm_eval.chat import Turns, render
 from confidence_tasks.harness.lm_eval.stage_requests import GENERATION, StageGeneration
 from confidence_tasks.simulation.reply import StageCall
-from confidence_tasks.study.stage import ModelReply, Stage
+from confidence_tasks.study.stage import ModelReply, Stage, Token
 
 REQUEST_TYPE = "ask_about_reply"
 
@@ -76,28 +76,31 @@ def ask_about_reply(model: LM, requests: Sequence[SideRequest]) -> list[dict[str
 
     lm-eval calls this as a method of the model, with requests whose first replies are there.
     """
-    methods: Any = model
     asked = [
-        (position, request.generation(model, stage))
-        for position, request in enumerate(requests)
-        if request.reply is not None
-        for stage in request.stages
+        [] if request.reply is None else [request.generation(model, stage) for stage in request.stages]
+        for request in requests
     ]
-    generations = [generation for _, generation in asked]
+    replies = iter(_replies(model, [generation for generations in asked for generation in generations]))
+    return [
+        {generation.stage.name: next(replies) for generation in generations} or None for generations in asked
+    ]
+
+
+def _replies(model: LM, generations: Sequence[StageGeneration]) -> list[ModelReply]:
+    """Return the replies of a model, with their tokens where a stage needs these."""
+    methods: Any = model
     for generation, text in zip(generations, methods.generate_samples(generations), strict=True):
         generation.resps = [text or ""]
     scored = [generation for generation in generations if generation.stage.logprobs]
     tokens = dict(zip(map(id, scored), methods.score_tokens(scored), strict=True)) if scored else {}
-    replies: list[dict[str, ModelReply] | None] = [
-        None if request.reply is None else {} for request in requests
-    ]
-    for position, generation in asked:
-        found, of_request = tokens.get(id(generation), ()), replies[position]
-        assert of_request is not None
-        problem = found if isinstance(found, str) else ""
-        known = () if isinstance(found, str) else tuple(found)
-        of_request[generation.stage.name] = ModelReply(generation.resps[0], known, problem=problem)
-    return replies
+    return [_reply(each.resps[0], tokens.get(id(each), ())) for each in generations]
+
+
+def _reply(text: str, tokens: Sequence[Token] | str) -> ModelReply:
+    """Return a reply with its tokens, or the problem that there are none."""
+    if isinstance(tokens, str):
+        return ModelReply(text, problem=tokens)
+    return ModelReply(text, tuple(tokens))
 
 
 add_request_type(REQUEST_TYPE, ask_about_reply)

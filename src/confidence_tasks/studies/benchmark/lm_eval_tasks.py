@@ -16,7 +16,6 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.task import Task
 
 from confidence_tasks.harness.compat import (
-    copied_group,
     extended_task,
     loading_task_manager,
     metrics_of_document,
@@ -34,7 +33,7 @@ from confidence_tasks.studies.benchmark.subject import ANSWER
 from confidence_tasks.studies.benchmark.trials import asked_trials
 from confidence_tasks.study import ModelReply, Question, Stage
 from confidence_tasks.study.measures import Measure, select_measures
-from confidence_tasks.study.parameter import parse_list
+from confidence_tasks.study.parameter import did_you_mean, parse_list
 
 GENERATIVE = "generate_until"
 
@@ -59,16 +58,32 @@ def with_confidence(config: Mapping[str, Any]) -> Group:
     group = Group("with_confidence", metadata={"version": STUDY.version})
     manager = loading_task_manager()
     for name in parse_list(metadata["task"], "task"):
-        for item in manager.load(name):
+        for item in _loaded(manager, name):
             group.add(_asking(item, asks, chosen))
     return group
+
+
+def _loaded(manager: Any, name: str) -> list[Task | Group]:
+    """Return the group or the tasks of a name or a path; ValueError with the nearest name if there are none."""
+    try:
+        found = manager.load(name)
+    except KeyError:
+        hint = did_you_mean(name, manager.all_tasks)
+        raise ValueError(
+            f"task={name!r} is no task, group or tag of lm-eval and no YAML file{hint}"
+        ) from None
+    inner = {child for children in found["group_map"].values() for child in children}
+    outer = {name: each for name, each in {**found["tasks"], **found["groups"]}.items() if name not in inner}
+    return list(outer.values())
 
 
 def _asking(item: Task | Group, asks: Sequence[Ask], chosen: Correctness) -> Task | Group:
     """Return a copy of a task that asks for a confidence, or of a group of such tasks."""
     if isinstance(item, Group):
         members = [_asking(child, asks, chosen) for child in item]
-        group: Group = copied_group(item, f"{item.name}{SUFFIX}", members)
+        group = Group(f"{item.name}{SUFFIX}", item.alias, item.aggregate_metric_list, item.metadata)
+        for member in members:
+            group.add(member)
         return group
     _check(item)
     task = extended_task(item, Asking, f"{item.task_name}{SUFFIX}")

@@ -9,7 +9,7 @@ from inspect_ai import Task, task_with
 from inspect_ai.model import ChatMessageUser
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from confidence_tasks.harness.compat import registered_params
+from confidence_tasks.harness.compat import registered_params, with_metrics
 from confidence_tasks.harness.inspect.viewer import versions
 from confidence_tasks.studies.benchmark.asking import NONE, parse_asks
 from confidence_tasks.studies.benchmark.scorer import stated_confidence
@@ -79,7 +79,12 @@ def with_confidence(
     _check_task(task, own)
     asked = NONE if when == "within" else ask
     changes: dict[str, Any] = {
-        "scorer": [*own, stated_confidence(ask=asked, scorer=scorer, correct=correct, cache=cache)],
+        # Metrics of a task replace those of all its scorers, also of ours.
+        "scorer": [
+            *(with_metrics(each, task.metrics) if task.metrics else each for each in own),
+            stated_confidence(ask=asked, scorer=scorer, correct=correct, cache=cache),
+        ],
+        "metrics": None,
         "name": f"{task.name}_confidence",
         "metadata": {
             **(task.metadata or {}),
