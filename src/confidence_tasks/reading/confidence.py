@@ -10,10 +10,16 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from confidence_tasks.reading.abstention import is_refusal
-from confidence_tasks.reading.cleaning import fold, truncate_reply
+from confidence_tasks.reading.cleaning import apply_rules, fold, truncate_reply
 from confidence_tasks.reading.confidence_scale import AUTO, ConfidenceScale, Value, parse_scale
 from confidence_tasks.reading.declining import offers_an_answer
 from confidence_tasks.reading.fields import read_json_fields
+from confidence_tasks.reading.layouts import LAYOUTS
+from confidence_tasks.reading.sentences import (
+    confidences_before_a_word,
+    is_about_the_answer,
+    revises_confidence,
+)
 from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.study.parameter import did_you_mean
 
@@ -170,6 +176,8 @@ class ConfidenceReader:
         plain = _plain(text)
         found, value = self._first_read(plain)
         answer, rest = _answer(plain, found)
+        if found and found.rule not in ("pattern", "json") and _is_revised(plain, found, value.raw):
+            value = Value(raw=value.raw, reason="a later sentence revises it")
         if self.direction == "uncertainty":
             value = value._replace(value=1.0 - value.value)
         rule = found.rule if found and not math.isnan(value.value) else ""
@@ -197,12 +205,21 @@ class ConfidenceReader:
         yield from _last(plain, self.label, "label")
         if self.direction == "confidence":
             yield from _last(plain, _WITHIN, "label")
-            yield from _last(plain, _SENTENCE, "sentence")
+            yield from _last_sentence(plain)
         yield from _alone(plain, self.scale)
 
 
+def _is_revised(plain: str, found: _Found, raw: float) -> bool:
+    """Return True if the rest of the line, or a later sentence, replaces a confidence."""
+    return bool(_WITHIN.search(found.text)) or revises_confidence(found.text + plain[found.end :], raw)
+
+
+_LAYOUTS = {name: LAYOUTS[name] for name in ("labels", "table")}
+
+
 def _plain(text: str) -> str:
-    return fold(strip_thoughts(truncate_reply(text))) if isinstance(text, str) else ""
+    visible = strip_thoughts(truncate_reply(text)) if isinstance(text, str) else ""
+    return apply_rules(_LAYOUTS, fold(visible))[0]
 
 
 @lru_cache(maxsize=64)
@@ -251,13 +268,8 @@ def _label_pattern(labels: Sequence[str]) -> re.Pattern[str]:
 
 
 _WITHIN = re.compile(
-    r"\b(?:confidence|certainty)(?:[ ](?:score|level|rating))?(?:[ ]?\([^()\n]{0,60}\))?"
+    r"(?<!lack[ ]of[ ])\b(?:confidence|certainty)(?:[ ](?:score|level|rating))?(?:[ ]?\([^()\n]{0,60}\))?"
     rf"(?:{_ENDS}|[ ](?:is|was|would[ ]be|at|of)[ ]){_LINE}",
-    re.IGNORECASE,
-)
-_SENTENCE = re.compile(
-    r"(?<![\d.,])(?P<value>\d{1,3}(?:[.,]\d{1,9})?[ ]?(?:%|percent))[ ]"
-    r"(?:confident|sure|certain|confidence|certainty)\b",
     re.IGNORECASE,
 )
 _ANSWER = re.compile(
@@ -277,6 +289,16 @@ def _last(plain: str, pattern: re.Pattern[str], rule: str) -> Iterator[_Found]:
         yield _Found(text or "", rule, match.start(), match.end())
         if both := _BOTH.fullmatch(text or ""):
             yield _Found(both["number"], rule, match.start(), match.end(), both["answer"])
+
+
+def _last_sentence(plain: str) -> Iterator[_Found]:
+    """Yield the last number before a word such as ``sure``, if it has a unit and its sentence is about the answer."""
+    matches = [m for m in confidences_before_a_word(plain) if m["percent"] or m["whole"]]
+    yield from (
+        _Found(match["figures"], "sentence", match.start("first"), match.end())
+        for match in matches[-1:]
+        if is_about_the_answer(plain, *match.span())
+    )
 
 
 _NUMBER_ALONE = re.compile(r"[^\w\n.]{0,4}(?:\d{1,6}(?:[.,]\d{1,20})?|\.\d{1,20})\s?%?[^\w\n]{0,4}")

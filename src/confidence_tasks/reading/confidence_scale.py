@@ -114,6 +114,8 @@ class ConfidenceScale:
         )
 
     def _share(self, raw: float, whole: float) -> Value:
+        if raw == whole == 50.0 != self.high:
+            return Value(raw=raw, reason="50/50, which mostly means even odds")
         if whole == self.high or self.low == 0.0 or self.name == AUTO:
             value = (raw - self._zero) / (whole - self._zero) if whole > self._zero else math.nan
             return _bounded(Value(value, raw, "share", ""))
@@ -151,8 +153,9 @@ _NUMBER = re.compile(
     rf"""
     (?:(?:about|around|approximately|approx\.?|roughly|nearly|over|at\sleast|maybe|perhaps|~|≈|>|<|=)\s{{0,3}}){{0,2}}
     (?P<number>{_DIGITS})
+    (?!\s?%?\s?(?:or|->)\s?\d)
     (?:\s?%?\s?(?:-|–|to)\s?(?P<until>{_DIGITS}))?
-    (?:\s?(?P<percent>%|percent\b|per\scent\b|pct\b)|\s?(?:/|out\sof)\s?(?P<whole>{_DIGITS}))?
+    (?:\s?(?P<percent>%|percent\b|per\scent\b|pct\b)|\s?(?:/|out\sof|in)\s?(?P<whole>{_DIGITS}))?
     (?!\s?[a-z]{{3,20}}\b(?<!confident)(?<!confidence)(?<!sure)(?<!certain)(?<!certainty)(?<!that)(?<!because)(?<!since)
        (?<!based)(?<!given)(?<!and)(?<!for)(?<!due)(?<!chance)(?<!probability)(?<!likely)(?<!but)(?<!with))
     """,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from inspect_ai import eval, score
-from inspect_ai.model import ChatMessage, Model, ModelOutput, ModelUsage, get_model
+from inspect_ai.model import ChatMessage, Model, ModelOutput, ModelUsage, StopReason, get_model
 
 from confidence_tasks import riskeval
 from confidence_tasks.report import collect, report_of
@@ -40,8 +40,9 @@ def capitals(tmp_path: Path) -> str:
 class Scripted:
     """A model that replies by a function of the system and the user message, and counts its calls."""
 
-    def __init__(self, reply: Callable[[str, str], str]) -> None:
+    def __init__(self, reply: Callable[[str, str], str], stop: StopReason = "stop") -> None:
         self.reply = reply
+        self.stop = stop
         self.prompts: list[str] = []
 
     @property
@@ -52,6 +53,7 @@ class Scripted:
         self.prompts.append(messages[-1].text)
         output = ModelOutput.from_content("mockllm/model", self.reply(messages[0].text, messages[-1].text))
         output.usage = ModelUsage()
+        output.choices[0].stop_reason = self.stop
         return output
 
 
@@ -226,6 +228,50 @@ def test_a_parser_that_gives_no_json_leaves_the_trial_unscored_with_the_reason(r
     log = run(riskeval(source="arithmetic", n=2, penalties="1", parser="model"), model_roles=roles)
     reasons = [given.reason for sample in log.samples for given in sample.scores.values()]
     assert reasons == ["parser_failed"] * 2
+
+
+@pytest.mark.parametrize(
+    ("stop", "words"), [("max_tokens", "cut off at the token limit"), ("content_filter", "content filter")]
+)
+def test_an_unfinished_reply_of_parser_or_judge_is_no_reading_and_no_verdict(
+    run: Run, capitals: str, stop: StopReason, words: str
+) -> None:
+    """What such a reply says is not used, although it is whole here."""
+    parser, judge = Scripted(parsing_of_capitals, stop), Scripted(lambda *_: '{"correct": true}', stop)
+    for task, roles, reason in (
+        (riskeval(source=capitals, penalties="1", parser="model"), {"parser": parser}, "parser_failed"),
+        (riskeval(source=capitals, penalties="1"), {}, "grader_failed"),
+    ):
+        models = {"judge": judge.model} | {name: role.model for name, role in roles.items()}
+        log = run(task, Scripted(capital).model, model_roles=models)
+        given = [score for sample in log.samples for score in sample.scores.values()]
+        assert [each.reason for each in given] == [reason] * 3
+        assert all(words in each.explanation for each in given)
+        assert all(math.isnan(each.value) for each in given)
+
+
+@pytest.mark.parametrize("thought", ["<think>Perhaps A, confidence 10%.</think>", "Perhaps A.\n</think>\n"])
+def test_the_parser_gets_the_reply_without_the_thought(run: Run, capitals: str, thought: str) -> None:
+    parser, judge = Scripted(parsing_of_capitals), Scripted(grading)
+    log = run(
+        riskeval(source=capitals, penalties="1", parser="model"),
+        Scripted(lambda system, prompt: thought + capital(system, prompt)).model,
+        model_roles={"judge": judge.model, "parser": parser.model},
+    )
+    assert [(trial["correct"], trial["rules"]) for trial in trials(log)] == [(1.0, "thought")] * 3
+    assert len(parser.prompts) == 3
+    assert not any("Perhaps" in prompt for prompt in parser.prompts)
+
+
+def test_a_reply_that_is_all_thought_is_not_parsed(run: Run, capitals: str) -> None:
+    parser = Scripted(parsing_of_capitals)
+    log = run(
+        riskeval(source=capitals, penalties="1", parser="model"),
+        Scripted(lambda *_: "<think>Answer: Paris\nConfidence: 90%").model,
+        model_roles={"judge": Scripted(grading).model, "parser": parser.model},
+    )
+    assert parser.prompts == []
+    assert {trial["status"] for trial in trials(log)} == {"reasoning_only"}
 
 
 # replies that talk to the judge and the parser

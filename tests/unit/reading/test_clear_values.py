@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from confidence_tasks.reading.confidence import read_confidence
 from confidence_tasks.reading.fields import read_probability
 from confidence_tasks.reading.layouts import LANGUAGES
 from confidence_tasks.reading.stated import stated_confidence_of
@@ -36,6 +37,7 @@ READERS: Mapping[str, Callable[[str], float]] = {
     "signals, percentage": read_percent,
     "riskeval": lambda reply: read_risk_reply(reply, "choice", CAPITALS).confidence_raw,
     "any benchmark": stated_confidence_of,
+    "any prompt": lambda reply: read_confidence(reply).value,
 }
 """Readers of a confidence in a reply of prose and labels, as a probability."""
 
@@ -79,6 +81,10 @@ CLEAR = {
 @pytest.mark.parametrize("reply", CLEAR)
 def test_a_clear_value_is_read(read: Callable[[str], float], reply: str) -> None:
     assert read(reply) == pytest.approx(CLEAR[reply])
+
+
+def test_a_share_after_a_verb_is_no_revision() -> None:
+    assert on_the_scale("Answer: B\nMy confidence is 9/10.") == 0.9
 
 
 LABELS = {

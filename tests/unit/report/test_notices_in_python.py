@@ -1,6 +1,7 @@
 """Numbers in Python are those of the report, by name, and come with the notices of its checks."""
 
 import json
+import re
 import warnings
 from pathlib import Path
 
@@ -91,3 +92,21 @@ def test_sound_runs_raise_no_warning_and_tables_have_no_notices() -> None:
     assert {each["severity"] for each in found.attrs["notices"]} <= {"warning", "note"}
     assert summary([1, 0, 1], [0.9, 0.5, 0.8]).notices == []
     assert isinstance(found, pd.DataFrame)
+
+
+def test_replies_with_control_tokens_of_unknown_meaning_are_told_and_counted(
+    log: Path, tmp_path: Path
+) -> None:
+    changed = read_eval_log(str(log))
+    for sample in (changed.samples or [])[:3]:
+        (score,) = (sample.scores or {}).values()
+        score.metadata = {**(score.metadata or {}), "rules": "control_token+extra_text"}
+    write_eval_log(changed, str(tmp_path / "tokens.eval"))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        noticed = summary(tmp_path / "tokens.eval", n_resamples=20).notices
+        without = summary(log, n_resamples=20).notices
+    (told,) = (each for each in noticed if each["title"] == "Unknown control tokens")
+    assert sum(map(int, re.findall(r"(\d+) of \d+ replies", str(told["where"])))) == 3
+    assert "Unknown control tokens" not in {each["title"] for each in without}

@@ -46,7 +46,8 @@ def riskeval_scorer(parser: str = "rules", judge: str = "auto", cache: bool | No
             replies_of(state, STUDY)
         )
         reply = finished["answer"][0].text
-        reading = await _read(question, reply, state, parser, cache)
+        visible = strip_thoughts(reply)
+        reading = await _read(question, visible, state, parser, cache)
         if isinstance(reading, Fault):
             return Score.unscored(reason="parser_failed", explanation=escape_markdown(reading.reason))
         correct = await _judge(question, reading, state, judge, cache)
@@ -54,9 +55,9 @@ def riskeval_scorer(parser: str = "rules", judge: str = "auto", cache: bool | No
             return Score.unscored(
                 reason="grader_failed", answer=reading.answer, explanation=escape_markdown(correct.reason)
             )
-        by_rules = _read_by_rules(question, reply) if parser == "model" else None
+        by_rules = _read_by_rules(question, visible) if parser == "model" else None
         trial = riskeval_trial(question, penalty_of(condition), reading, correct, by_rules)
-        record_marks(cast("dict[str, Any]", trial), reply, strip_thoughts(reply))
+        record_marks(cast("dict[str, Any]", trial), reply, visible)
         trial["status"] = status_with(finished, trial["status"])
         table = explanation(STUDY, trial, question)
         return trial_score(STUDY, trial, state.metadata, answer=_answer_text(reading), explanation=table)
@@ -67,7 +68,7 @@ def riskeval_scorer(parser: str = "rules", judge: str = "auto", cache: bool | No
 async def _read(
     question: Question, reply: str, state: TaskState, parser: str, cache: bool | None
 ) -> RiskReading | Fault:
-    """Read the reply by the rules or by the parser's model; an empty reply needs no model."""
+    """Read a reply without thoughts by the rules or by the parser's model; an empty reply needs no model."""
     if parser == "rules" or not reply.strip():
         return _read_by_rules(question, reply)
     parsed = await _ask("parser", PARSER_SYSTEM, parser_prompt(question, reply), state, cache)

@@ -186,7 +186,7 @@ def read_stated_confidence(reply: str, scale: Scale) -> float:
     *_, confidences = find_statements(text)
     last = confidences[-1] if confidences else Statement(text, 0, len(text))
     value, _ = read_confidence(last.value.rstrip("."), scale)
-    return math.nan if revises_confidence(text[last.start :], value) else value
+    return math.nan if revises_confidence(last.value + text[last.end :], value) else value
 
 
 # Replies in the requested format --------------------------------------------------------------------------------
@@ -339,7 +339,7 @@ def _read_turn(text: str, expected: ExpectedReply) -> Reading:
     elif answer and confidence and _is_unpaired(answers, answer, confidence, expected):
         raw = math.nan
         rules.append("unpaired")
-    if confidence and revises_confidence(text[confidence.start :], raw):
+    if confidence and revises_confidence(confidence.value + text[confidence.end :], raw):
         raw = math.nan
         rules.append("revised")
     if answer and confidence:
