@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
@@ -130,7 +131,7 @@ def _names_a_file(call: ast.Call) -> bool:
     return bool(call.args) or any(keyword.arg == "path_or_buf" for keyword in call.keywords)
 
 
-@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1"])
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\n=1", "\r=1", "\uff1d1+1"])
 def test_a_name_is_no_formula_in_a_table_for_a_spreadsheet(name: str, tmp_path: Path) -> None:
     trials = write(tmp_path / "a.jsonl", rows("scales", name))
     options = ["-o", str(tmp_path / "page.html"), "--tables", str(tmp_path), "--resamples", "20"]
@@ -138,7 +139,29 @@ def test_a_name_is_no_formula_in_a_table_for_a_spreadsheet(name: str, tmp_path: 
     assert done.exit_code == 0, done.output
     written = pd.read_csv(tmp_path / "estimates.csv", keep_default_na=False)["model"]
     assert len(written)
-    assert not written.str.startswith(("=", "+", "-", "@", "\t")).any()
+    assert not written.str.lstrip().str.startswith(("=", "+", "-", "@", "\uff1d")).any()
+    assert not written.str.startswith("\t").any()
+
+
+CONTROLS = "\x1b[2J\x07\x0b\x9b2J\x7f\u202e\u2066\u200b\u00ad\ufeff\u2028"
+
+
+def test_no_output_has_control_characters(tmp_path: Path) -> None:
+    """A terminal would obey them, and a reader would see other names than the file has; XML forbids some."""
+    trials = write(tmp_path / "a.jsonl", rows("scales", f"gpt{CONTROLS}4"))
+    folders = ["--tables", str(tmp_path / "tables"), "--figures", str(tmp_path / "figures")]
+    options = ["-o", str(tmp_path / "page.html"), "--resamples", "20"]
+    done = CliRunner().invoke(report, [str(trials), *options, *folders])
+    assert done.exit_code == 0, done.output
+    written = [path for path in tmp_path.rglob("*") if path.suffix in {".html", ".csv", ".tex", ".svg"}]
+    assert {path.suffix for path in written} == {".html", ".csv", ".tex", ".svg"}
+    for text in (done.output, *(path.read_text(encoding="utf-8") for path in written)):
+        assert not set(text) & (set(CONTROLS) - set("[2J"))
+    for path in tmp_path.rglob("*.svg"):
+        ElementTree.parse(path)
+    bad = tmp_path / f"bad{CONTROLS}.eval"
+    bad.write_bytes(b"nothing")
+    assert not set(CliRunner().invoke(report, [str(bad), *options]).output) & (set(CONTROLS) - set("[2J"))
 
 
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "data:text/html,x", "viewer"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Mapping
 from functools import cache
@@ -92,6 +93,25 @@ def printable(text: str) -> str:
     True
     """
     return "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
+def without_controls(text: str) -> str:
+    r"""Return a text of several lines with the replacement character for characters that change how others are shown.
+
+    These are control characters, which a terminal obeys, marks of direction, and characters without a width.
+
+    Examples
+    --------
+    >>> without_controls("gpt\x1b[2J\n\u00a04\u202e") == "gpt\ufffd[2J\n\u00a04\ufffd"
+    True
+    """
+    return _CONTROLS.sub("\ufffd", text)
+
+
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
 
 
 def group_label(label: str) -> str:
@@ -236,12 +256,23 @@ def decimals_for(values: list[float]) -> int:
 
 
 def plain_cell(value: object) -> object:
-    """Return a cell of a CSV file; a text that a spreadsheet would read as a formula starts with an apostrophe.
+    r"""Return a cell of a CSV file; a text that a spreadsheet would read as a formula starts with an apostrophe.
 
-    Names of models, sources and conditions come from logs. See CWE-1236.
+    Names of models, sources and conditions come from logs. See CWE-1236. Spreadsheets of some languages also read the
+    wide forms of the signs.
+
+    Examples
+    --------
+    >>> plain_cell("=1+1"), plain_cell("\n \uff0b1") == "'\n \uff0b1", plain_cell("gpt\x07") == "gpt\ufffd"
+    ("'=1+1", True, True)
     """
-    is_formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
-    return f"'{value}" if is_formula else value
+    if not isinstance(value, str):
+        return value
+    is_formula = value.startswith("\t") or value.lstrip().startswith(_FORMULA_SIGNS)
+    return f"'{without_controls(value)}" if is_formula else without_controls(value)
+
+
+_FORMULA_SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 _SYMBOLS = "αβδλμπρστΔΣΩ∞×·±≤≥≠≈↑↓→†‡"

@@ -30,7 +30,7 @@ from inspect_ai.log import (
     recompute_metrics,
 )
 from inspect_ai.model import ChatMessageUser, ModelOutput
-from inspect_ai.scorer import Scorer
+from inspect_ai.scorer import Score, Scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.catalogue import studies
@@ -72,9 +72,9 @@ def rescore(path: str | PathLike[str], target: str | PathLike[str] = "") -> Resc
     """Read the replies of a log again, with the reading rules and statistics of this version.
 
     No model is called: the replies of parsers and judges are taken from the log. Samples are read, scored and written
-    batch by batch. The log itself is not changed; the new log is written to ``target``, another file on this machine,
-    if that is given. The entry ``rescored`` of its metadata has the time and the versions; reports use the newest
-    reading of a run.
+    batch by batch. Scores that a person edited stay as they are. The log itself is not changed; the new log is written
+    to ``target``, another file on this machine, if that is given. The entry ``rescored`` of its metadata has the time
+    and the versions; reports use the newest reading of a run.
 
     Raises
     ------
@@ -119,15 +119,18 @@ async def _rescore(
     succeeded = [each for each in samples if not each.is_lost]
     failed = [each for each in samples if each.is_lost]  # these have no reply to read
     scores_before: dict[tuple[str, int], str] = {}
+    by_hand: dict[tuple[str, int], dict[str, Score]] = {}
     n_changed = 0
 
     async def batches() -> AsyncIterator[list[EvalSample]]:
         async for batch in _batches(path, succeeded):
             scores_before.update((_key(sample), _scores_text(sample)) for sample in batch)
+            by_hand.update((_key(sample), _edited_scores(sample)) for sample in batch)
             yield batch
 
     async def add(sample: EvalSample) -> None:
         nonlocal n_changed
+        sample.scores = {**(sample.scores or {}), **by_hand.pop(_key(sample))}
         n_changed += scores_before.pop(_key(sample)) != _scores_text(sample)
         if writer:
             await writer.add(condense_sample(sample))
@@ -232,6 +235,15 @@ def _sorted_samples(log: EvalLog, samples: Iterable[Summary]) -> list[Summary]:
 
 def _key(sample: EvalSample) -> tuple[str, int]:
     return str(sample.id), sample.epoch
+
+
+def _edited_scores(sample: EvalSample) -> dict[str, Score]:
+    """Return the scores whose value or metadata a person edited; the first entry of a history is the original."""
+    return {
+        name: score
+        for name, score in (sample.scores or {}).items()
+        if any((edit.value, edit.metadata) != ("UNCHANGED", "UNCHANGED") for edit in score.history[1:])
+    }
 
 
 def _scores_text(sample: EvalSample) -> str:

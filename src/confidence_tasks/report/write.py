@@ -35,6 +35,7 @@ from confidence_tasks.report.labels import (
     page_part,
     plain_cell,
     rendered,
+    without_controls,
 )
 from confidence_tasks.report.notices import Notice, Severity, in_order_of_severity
 from confidence_tasks.report.page.first_screen import (
@@ -239,7 +240,7 @@ def page(
         version=version("confidence-tasks"),
     )
     # HTML implies these end tags; a page has tens of thousands of them.
-    return re.sub("</t[dhr]>", "", share_parts(html))
+    return re.sub("</t[dhr]>", "", share_parts(without_controls(html)))
 
 
 def merged_notices(tasks: Sequence[TaskView]) -> list[Notice]:
@@ -282,7 +283,7 @@ def write_tables(report: Report, folder: Path) -> None:
 def write_figures(figures: Iterable[Figure], folder: Path) -> None:
     """Write every figure as an SVG file."""
     for figure in figures:
-        content = figure_svg(figure).encode(errors="xmlcharrefreplace")
+        content = without_controls(figure_svg(figure)).encode()
         write_atomically(folder / f"{figure.name}.svg", content)
 
 

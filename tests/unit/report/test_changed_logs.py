@@ -23,6 +23,7 @@ from tests.unit.report.runs import undrawn_report
 from confidence_tasks.report import collect, sample_changes
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.inspect_logs import read_inspect_log
+from confidence_tasks.report.rescore import rescore
 from confidence_tasks.report.task_trials import ModelTrials, group_by_task
 
 FEW = Settings(n_resamples=20)
@@ -181,3 +182,28 @@ def test_edits_in_json_are_found_as_in_archives(log: Path, tmp_path: Path) -> No
         write_eval_log(edited, str(tmp_path / f"x.{suffix}"))
     (first,), (second,) = (read_inspect_log(str(tmp_path / f"x.{suffix}")) for suffix in ("eval", "json"))
     assert (first.edited, first.changed) == (second.edited, second.changed) == (1, first.changed)
+
+
+@pytest.mark.parametrize("suffix", ["eval", "json"])
+def test_rescoring_keeps_edited_scores(suffix: str, log: Path, tmp_path: Path) -> None:
+    edited = tmp_path / f"edited.{suffix}"
+    write_eval_log(_edit(read_eval_log(str(log)), 0.125, 1, n=2), str(edited))
+    found = rescore(edited, tmp_path / f"again.{suffix}")
+    assert found.changed_trials == 0
+    (before,), (after,) = (collect(tmp_path / f"{name}.{suffix}").files for name in ("edited", "again"))
+    assert after.edited == before.edited == 2
+    assert np.count_nonzero(after.columns["confidence"] == 0.125) == 2
+    np.testing.assert_array_equal(after.columns["confidence"], before.columns["confidence"])
+
+
+def test_rescoring_reads_again_where_only_an_explanation_was_edited(log: Path, tmp_path: Path) -> None:
+    edited = read_eval_log(str(log))
+    sample, wrong = (edited.samples or [])[:2]
+    ((name, score),) = (sample.scores or {}).items()
+    edit_score(edited, sample.id, name, ScoreEdit(explanation="see the paper"), epoch=sample.epoch)
+    for each in (sample, wrong):
+        (each.scores or {})[name].value = {**score.value, "confidence": 0.0625}
+    write_eval_log(edited, str(tmp_path / "edited.eval"))
+    assert rescore(tmp_path / "edited.eval", tmp_path / "again.eval").changed_trials == 2
+    (after,) = collect(tmp_path / "again.eval").files
+    assert 0.0625 not in after.columns["confidence"]

@@ -25,6 +25,8 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from confidence_tasks.report.labels import without_controls
+
 if TYPE_CHECKING:
     from confidence_tasks.report.cache import Cache
     from confidence_tasks.report.collection import Collection
@@ -40,7 +42,11 @@ def print_message(
     """Print a paragraph after a coloured mark, with line breaks only at spaces, so that addresses stay whole."""
     width = min(WIDTH, get_terminal_size((WIDTH, 30)).columns)
     lines = fill(
-        f"{mark}{text}", width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        f"{mark}{without_controls(text)}",
+        width,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
     click.echo(click.style(mark, fg=colour) + lines.removeprefix(mark), err=err)
 
@@ -287,7 +293,9 @@ def print_table(
         console.width = WIDTH
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in rows[0] if rows else ():
-        table.add_column(escape(name), justify="right" if name in numbers else "left", overflow="fold")
+        table.add_column(
+            escape(without_controls(name)), justify="right" if name in numbers else "left", overflow="fold"
+        )
     for row in rows:
-        table.add_row(*(escape(value) for value in row.values()))
+        table.add_row(*(escape(without_controls(value)) for value in row.values()))
     console.print(table)

@@ -27,7 +27,7 @@ from confidence_tasks.report.commands import (
     workers_options,
 )
 from confidence_tasks.report.commands.score_own import own_options, refuse_with_study, score_own
-from confidence_tasks.report.labels import measure_label, number
+from confidence_tasks.report.labels import measure_label, number, without_controls
 from confidence_tasks.report.score_replies import reply_forms
 
 if TYPE_CHECKING:
@@ -315,7 +315,7 @@ def _move_log(new_log: str, target: str) -> None:
 def _print_outcomes(outcomes: list[Outcome]) -> None:
     for outcome in outcomes:
         if outcome.error:
-            click.echo(f"failed   {outcome.log}: {outcome.error}")
+            click.echo(without_controls(f"failed   {outcome.log}: {outcome.error}"))
             continue
         count = len(outcome.changed_metrics)
         changed = f"{outcome.changed_trials} trials and {count} metrics changed"
