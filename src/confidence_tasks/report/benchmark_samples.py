@@ -235,6 +235,8 @@ def _decoded(lines: Sequence[bytes]) -> _Lines:
     if first.startswith(b"["):
         lines = [json.dumps(sample).encode() for sample in json.loads(b"".join(lines))]
     metrics = _metric_names(lines)
+    if len(metrics) > MOST_METRICS:
+        raise NotTrialsError(f"its first sample has more than {MOST_METRICS:,} metrics")
     fields = [(f"metric_{i}", Any, field(name=name, default=None)) for i, name in enumerate(metrics)]
     decoder = Decoder(defstruct("_SampleWithMetrics", fields, bases=(_Sample,), gc=False, kw_only=True))
     samples, n_lines = [], 0
@@ -245,6 +247,10 @@ def _decoded(lines: Sequence[bytes]) -> _Lines:
                 samples.append(_decode(line, decoder))
     _number_filters(samples)
     return _Lines(samples, metrics, n_lines - len(samples))
+
+
+MOST_METRICS = 1_000
+"""Number of metrics above which a file is refused: every sample takes memory for each metric of the first one."""
 
 
 def _number_filters(samples: Sequence[_Sample]) -> None:

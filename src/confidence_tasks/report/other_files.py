@@ -479,6 +479,7 @@ def _csv(path: str) -> tuple[pd.DataFrame, int]:
     strictly = warnings.catch_warnings(action="error", category=pd.errors.ParserWarning)
     with fsspec.open(path, "rt", encoding="utf-8-sig", newline="") as file:
         names = Counter(next(csv.reader(file), []))
+    _refuse_wide(len(names))
     if duplicates := [short_repr(name) for name, count in names.items() if count > 1]:
         raise NotTrialsError(f"it has two columns {', '.join(duplicates)}: delete or rename one")
     with fsspec.open(path, "rt", encoding="utf-8-sig") as file, strictly:
@@ -492,20 +493,35 @@ def _parquet(path: str) -> tuple[pd.DataFrame, int]:
         return pd.read_parquet(file), 0
 
 
+def _refuse_wide(n_columns: int) -> None:
+    """Raise NotTrialsError for a table with so many columns that its cells would exhaust the memory."""
+    if n_columns > MOST_COLUMNS:
+        raise NotTrialsError(f"it has more than {MOST_COLUMNS:,} columns")
+
+
+MOST_COLUMNS = 1_000
+"""Number of columns above which a table is refused: a short row has a cell for each, too."""
+
+
 def _jsonl(path: str) -> tuple[pd.DataFrame, int]:
     """Read a file of JSON lines; return also the number of lines that are not JSON objects."""
     rows: list[Mapping[str, Any]] = []
     numbers: list[int] = []
+    names: set[str] = set()
     unread = 0
     with fsspec.open(path, "rt", encoding="utf-8-sig") as lines:
         for number, line in enumerate(lines):
             if not line.strip():
                 continue
             try:
-                rows.append(dict(json.loads(line)))
-                numbers.append(number)
+                row = dict(json.loads(line))
             except (ValueError, TypeError, RecursionError):
                 unread += 1
+                continue
+            rows.append(row)
+            numbers.append(number)
+            names |= row.keys()
+            _refuse_wide(len(names))
     return pd.DataFrame(rows, index=numbers), unread
 
 

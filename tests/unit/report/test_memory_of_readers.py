@@ -12,6 +12,8 @@ import pytest
 from inspect_ai.log import read_eval_log, write_eval_log
 from tests.integration.golden_logs import EXAMPLES
 
+from confidence_tasks.report import collect
+
 pytest.importorskip("resource", reason="peak memory is known on Unix only")
 
 MEGABYTES = 1.5
@@ -128,3 +130,21 @@ def test_memory_stays_bounded(kind: str, in_json: str, tmp_path: Path) -> None:
     growth = {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) for line in done.stdout.splitlines()}
     assert len(growth) == len(files)
     assert {path: size for path, size in growth.items() if size > MOST} == {}
+
+
+WIDE = {
+    "wide.csv": ",".join(f"c{i}" for i in range(200_000)) + "\n" + "1\n" * 50_000,
+    "wide.jsonl": "".join(f'{{"c{i}":1}}\n' for i in range(20_000)),
+    "samples_wide_2026-01-31T10-00-00.123456.jsonl": '{"doc":{},"resps":[],"filtered_resps":[],'
+    + ",".join(f'"m{i}":0' for i in range(100_000))
+    + "}\n"
+    + '{"doc":{},"resps":[],"filtered_resps":[]}\n' * 20_000,
+}
+"""Texts of two megabytes whose rows would have billions of cells."""
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_cells_that_a_row_lacks_do_not_exhaust_the_memory(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(WIDE[name])
+    (entry,) = collect(tmp_path / name).skipped
+    assert "more than 1,000" in entry.reason
