@@ -114,7 +114,12 @@ class _Table:
     wrong: FloatArray
     count: FloatArray
     dispersion: float
-    """Variance of the numbers of wrong answers relative to that of independent trials."""
+    """Variance of the numbers of wrong answers in the bins relative to that of independent trials: with that of their
+    sum, it determines the bias of the observed share."""
+    overall_dispersion: float = 1.0
+    surplus: float = 1.0
+    """Variance of the observed share relative to that which the dispersion explains, as a question has trials in
+    several bins."""
 
     @classmethod
     def of(cls, correct: FloatArray, confidence: FloatArray, bins: int, question: IntArray) -> Self:
@@ -135,8 +140,15 @@ class _Table:
         residual = 1.0 - correct - (wrong / count)[index]
         question_in_bin = np.unique(question * n_bins + index, return_inverse=True)[1]
         influence = table._influence()[1 - correct.astype(np.intp), index]
-        dispersion = max(_dispersion(residual, question_in_bin), _dispersion(influence, question), 1.0)
-        return replace(table, dispersion=dispersion)
+        dispersion = max(_dispersion(residual, question_in_bin), 1.0)
+        overall = _dispersion(1.0 - correct - table._overall, question)
+        return replace(
+            table,
+            dispersion=dispersion,
+            # At least half of the bias remains: without any, no share could be expected of unrelated confidence.
+            overall_dispersion=min(max(overall, dispersion), max(n_bins / 2.0, 1.0) * dispersion),
+            surplus=max(_dispersion(influence, question) / dispersion, 1.0),
+        )
 
     @property
     def missing(self) -> Reason | None:
@@ -146,7 +158,7 @@ class _Table:
             return Reason.EMPTY
         if wrong in (0.0, n):
             return Reason.ONE_CLASS
-        n_outside = min(wrong, n - wrong) * (1.0 - self.count.max() / n) / self.dispersion
+        n_outside = min(wrong, n - wrong) * (1.0 - self.count.max() / n) / (self.dispersion * self.surplus)
         return Reason.FEW_INFORMATIVE if n_outside < _MIN_OUTSIDE_FULLEST_BIN else None
 
     def share(self, error_rate: FloatArray) -> FloatArray:
@@ -179,17 +191,19 @@ class _Table:
             -scipy.special.logit(self._overall)
         )  # derivative of the entropy of correctness
         slope = unknown[:, np.newaxis] * overall_slope
-        bin_entropy, bin_variance = _sampled_entropy(self._effective(self.count), error_rate, slope)
+        n, dispersion = self.count.sum(), self.dispersion
+        bin_entropy, bin_variance = _sampled_entropy(_effective(self.count, dispersion), error_rate, slope)
         # The linear part of the overall entropy is in the slopes of the bins; its curvature is subtracted below.
-        overall_entropy, overall_variance = _sampled_entropy(
-            self._effective(self.count.sum()), self._overall, overall_slope
+        _, overall_variance = _sampled_entropy(_effective(n, dispersion), self._overall, overall_slope)
+        overall_entropy, _ = _sampled_entropy(
+            _effective(n, self.overall_dispersion), self._overall, overall_slope
         )
         mean = (1.0 - unknown) * entropy + unknown * overall_entropy - bin_entropy @ self._mass
         intercept = _entropy(error_rate) - slope * error_rate
         between = (intercept - (intercept @ self._mass)[:, np.newaxis]) ** 2 @ self._mass
         variance = bin_variance @ self._mass**2 - unknown**2 * overall_variance
-        variance += between * self.dispersion / self.count.sum()
-        return mean / entropy, variance / entropy**2
+        variance += between * dispersion / n
+        return mean / entropy, self.surplus * variance / entropy**2
 
     def error_rates(self, steepness: FloatArray) -> FloatArray:
         """Return the error rates (T, B) of the bins whose log odds have the standard deviations ``steepness`` (T,)."""
@@ -226,10 +240,6 @@ class _Table:
     def _overall(self) -> FloatArray:
         """Overall error rate."""
         return np.asarray(self.wrong.sum() / self.count.sum())
-
-    def _effective(self, count: FloatArray) -> FloatArray:
-        """Return the effective number of independent trials."""
-        return np.maximum(np.rint(count / self.dispersion), 1.0)
 
     def _standardize(self, values: FloatArray) -> FloatArray:
         """Standardize values of the bins to mean 0 and standard deviation 1; return zeros if all are equal."""
@@ -332,8 +342,10 @@ def meta_information_interval(
     The variance due to the numbers of errors is exact; that due to the numbers of trials in the bins is a first-order
     approximation. Standard errors are multiplied by 1.03, as bin edges vary between samples. The test compares the cube
     root of the observed information with a normal distribution, because without information the observed value is a
-    multiple of a chi-square variable. If questions are repeated, the numbers of trials are divided by a dispersion: the
-    variance of the numbers of errors between questions, relative to that of independent trials.
+    multiple of a chi-square variable. If questions are repeated, the numbers of trials are divided by dispersions: the
+    variance of the numbers of errors in the bins, and of all errors, between questions, relative to that of independent
+    trials. They determine the bias. The trials of a question in different bins add to the variance only. It is
+    multiplied by the factor by which the dispersion of the influences on the information exceeds that in the bins.
 
     The coverage of 95% intervals was simulated for several kinds of subjects, see ``docs/reliability.md``.
 
@@ -352,6 +364,11 @@ def meta_information_interval(
     """
     tables = InformationTables.of(correct, confidence, bins=bins, questions=questions)
     return limits_over_questions(tables, questions, level)
+
+
+def _effective(count: FloatArray, dispersion: float) -> FloatArray:
+    """Return the effective number of independent trials."""
+    return np.maximum(np.rint(count / dispersion), 1.0)
 
 
 def _dispersion(values: FloatArray, question: IntArray) -> float:
