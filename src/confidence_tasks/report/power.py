@@ -10,32 +10,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
-import scipy  # loads its parts at first use: scipy.stats takes half a second, and reports do not need it
-from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.contrasts import paired_differences
 from confidence_tasks.report.estimates import Distribution, Settings, informative, resampled
 from confidence_tasks.report.pilot import ClusterEffect
 from confidence_tasks.report.study_report import study_report
-from confidence_tasks.report.task_trials import Columns, TrialSubset
-from confidence_tasks.simulation.draws import Draws, paired_draws
-from confidence_tasks.simulation.power_design import EffectParameter, PowerDesign, default_designs
-from confidence_tasks.simulation.subject import Subject, make_subject
+from confidence_tasks.report.task_trials import TrialSubset
+from confidence_tasks.simulation.power_design import PowerDesign, default_designs
+from confidence_tasks.simulation.power_subjects import Answers, Pair, pair_of_subjects
+from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.statistics import wilson_interval
 from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.inference.tests import questions_needed
-from confidence_tasks.statistics.inference.weights import TrialCounts
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.kinds import CellTable
-from confidence_tasks.study.measures import Measure, rows_of
+from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.paired import PairedTables, influence_on
 from confidence_tasks.study.parameter import did_you_mean
 
@@ -54,9 +50,6 @@ def _designs_of(study: Study) -> Iterable[PowerDesign]:
     return default_designs(study) if own is None else own
 
 
-LOG2_POPULATION = 15
-"""Binary logarithm of the number of questions that both subjects answer, from which studies are drawn."""
-
 QUESTIONS = (50, 100, 200, 400, 800, 1600, 3200, 6400)
 """Default numbers of questions."""
 
@@ -65,17 +58,6 @@ MIN_QUESTIONS = 20
 
 EXCHANGES = 399
 """Minimum number of exchanges or resamples in the test of each simulated study."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two subjects that differ by an effect: their values of a parameter, and of the measure over all questions."""
-
-    parameter: str
-    first: float
-    second: float
-    first_measure: float
-    second_measure: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +159,7 @@ def power_curve(
         raise ValueError(f"n must name numbers of questions, {fewest} or more each")
     label = design.read_condition(condition or design.condition)
     subject = make_subject(profile, **dict(parameters or {}))
-    first, second, pair = _pair(design, measure, subject, label, effect, correlation, seed)
+    first, second, pair = pair_of_subjects(design, measure, subject, label, effect, correlation, seed)
     rejected, withheld = np.zeros(len(sizes)), np.zeros(len(sizes))
     for i, size in enumerate(independent):
         rejected[i], withheld[i] = _rejections(
@@ -239,111 +221,11 @@ def _design(study: str, measure: str) -> PowerDesign:
     return design
 
 
-# The two subjects -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Answers:
-    """Replies of a subject to every question of the population.
-
-    Questions with equal replies are of one kind. ``kind`` is the kind of each question, ``trials`` are the trials of
-    each kind, ``n_replies`` per kind, and ``counts`` are the numbers of questions of each kind.
-    """
-
-    kind: NDArray[np.intp]
-    trials: Columns
-    n_replies: int
-    counts: FloatArray
-
-    def table(self, questions: IntArray, measure: Measure) -> CellTable:
-        """Return the trials of some questions of the population."""
-        occurring, kind = np.unique(self.kind[questions], return_inverse=True)
-        rows = (self.n_replies * occurring[:, np.newaxis] + np.arange(self.n_replies)).ravel()
-        row_of_trial = (self.n_replies * kind[:, np.newaxis] + np.arange(self.n_replies)).ravel()
-        unit = np.repeat(np.arange(len(questions)), self.n_replies)
-        shape = len(rows), len(questions)
-        members = csr_array((np.ones(len(row_of_trial)), (row_of_trial, unit)), shape=shape)
-        columns = rows_of(self.trials, rows)
-        return CellTable(columns, TrialCounts(np.arange(len(rows)), members), (measure,))
-
-    def value(self, measure: Measure) -> float:
-        """Return the measure over the population."""
-        weights = np.repeat(self.counts, self.n_replies)[np.newaxis]
-        return float(np.asarray(measure.compute(self.trials, weights))[0])
-
-
-def _answers(design: PowerDesign, subject: Subject, draws: Sequence[Draws], condition: str) -> _Answers:
-    replies = design.replies(subject, draws, condition)
-    code = np.zeros(len(next(iter(replies.values()))), dtype=np.int64)
-    for column in replies.values():
-        distinct, index = np.unique(column, return_inverse=True)
-        # Renumber after each column, so that the product cannot overflow.
-        code = np.unique(code * len(distinct) + index, return_inverse=True)[1]
-    _, example, kind, counts = np.unique(code, return_index=True, return_inverse=True, return_counts=True)
-    trials = design.trials(rows_of(replies, example), condition)
-    return _Answers(kind, trials, design.n_replies, counts.astype(np.float64))
-
-
-def _pair(
-    design: PowerDesign,
-    name: str,
-    subject: Subject,
-    condition: str,
-    effect: float,
-    correlation: float,
-    seed: int,
-) -> tuple[_Answers, _Answers, Pair]:
-    """Return the answers of the subject and of another one whose measure is lower by ``effect``."""
-    measure, parameter = design.measures[name], design.effects[name]
-    rng = np.random.default_rng([seed, 0])
-    first_draws, second_draws = paired_draws(LOG2_POPULATION, correlation, rng, design.n_replies)
-    first = _answers(design, subject, first_draws, condition)
-    first_measure = first.value(measure)
-
-    def second_at(value: float) -> _Answers:
-        change: dict[str, Any] = {parameter.parameter: value}
-        return _answers(design, replace(subject, **change), second_draws, condition)
-
-    def difference(value: float) -> float:
-        return first_measure - second_at(value).value(measure)
-
-    start = float(getattr(subject, parameter.parameter))
-    value = _solve(difference, parameter, start, effect, name, first_measure)
-    second = second_at(value)
-    return first, second, Pair(parameter.parameter, start, value, first_measure, second.value(measure))
-
-
-def _solve(
-    difference: Callable[[float], float],
-    parameter: EffectParameter,
-    start: float,
-    effect: float,
-    measure: str,
-    first_measure: float,
-) -> float:
-    """Return the value of a parameter nearest to ``start`` at which the difference is ``effect``."""
-    grid = np.union1d(np.linspace(parameter.low, parameter.high, 17), [start])
-    differences = np.array([difference(float(value)) for value in grid])
-    sign = np.sign(differences - effect)
-    crossings = np.flatnonzero(sign[:-1] * sign[1:] <= 0)
-    if not len(crossings):
-        lowest, highest = np.nanmin(differences), np.nanmax(differences)
-        raise ValueError(
-            f"no {parameter.parameter} from {parameter.low:g} to {parameter.high:g} makes {measure} differ by"
-            f" {effect:+g}: A has {first_measure:.3f}, and A minus B ranges from {lowest:+.3f} to {highest:+.3f}."
-            " Choose an effect in this range, or another subject A"
-        )
-    crossings = crossings[::-1]  # of two equally near crossings, the higher
-    nearest = crossings[np.argmin(np.abs(grid[crossings] - start) + np.abs(grid[crossings + 1] - start))]
-    low, high = float(grid[nearest]), float(grid[nearest + 1])
-    return float(scipy.optimize.brentq(lambda value: difference(value) - effect, low, high, xtol=1e-4))
-
-
 # The studies ------------------------------------------------------------------------------------------------------
 
 
 def _rejections(
-    first: _Answers, second: _Answers, measure: Measure, n: int, alpha: float, n_studies: int, seed: int
+    first: Answers, second: Answers, measure: Measure, n: int, alpha: float, n_studies: int, seed: int
 ) -> tuple[int, int]:
     """Return the numbers of simulated studies in which the test rejects, and in which it is withheld."""
     # At least 10 of the possible p-values are at or below alpha, so that the grid of p-values is fine enough.

@@ -10,8 +10,8 @@ from tests.trials import fermieval_trial, scale_trial
 
 from confidence_tasks.report.compare import Comparison, compare
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.power import Pair
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
+from confidence_tasks.simulation.power_subjects import Pair
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
