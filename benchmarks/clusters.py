@@ -12,7 +12,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from tests.validity import clustered_measures
+from tests.validity.clustered_measures import DESIGNS
+from tests.validity.clustered_measures import coverage as coverage_of_measures
 from tests.validity.clustered_studies import EPOCHS, PASSAGES, Generator, coverage, size
 
 WAYS: Mapping[str, dict[str, int | str]] = {
@@ -44,12 +45,12 @@ def print_measures(n_studies: int) -> None:
         f"\n| coverage in %, {n_studies:,} studies | {' | '.join(heads)} |\n| --- |{' --- |' * len(columns)}",
         flush=True,
     )
-    for design in clustered_measures.DESIGNS:
+    for design in DESIGNS:
         cells: dict[str, list[str]] = {name: [] for name in design.measures}
         for is_epoch, units, times in columns:
             draws = (design.epochs if is_epoch else design.passages).values()
             found = [
-                clustered_measures.coverage(design, draw, units, times, n_studies, is_epoch=is_epoch)
+                coverage_of_measures(design, draw, units, times, n_studies, is_epoch=is_epoch)
                 for draw in draws
             ]
             for name, row in cells.items():
