@@ -162,7 +162,7 @@ class TestHarnesses:
             "    sample = Sample('What is the capital of France?', target='Paris')\n"
             "    return Task(dataset=[sample], solver=generate(max_tokens=12), scorer=includes())\n"
         )
-        settings = f"-M model_path={smollm2} -M dtype=float32 -M device=cpu"
+        settings = f"-M model_path={smollm2} -M dtype=float32 -M do_sample=false -M device=cpu"
         command = (
             f"{sys.executable} -m inspect_ai eval trivial.py --model hf/smollm2 {settings} --display plain"
         )
