@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-from tests.validity.decision_studies import SUBJECTS, population, thresholds
+from tests.validity.decision_studies import SUBJECTS, population, recalibrated_brier, thresholds
 
 SIZES = (100, 300, 1000)
 
@@ -31,12 +31,27 @@ def print_thresholds(n_studies: int) -> None:
             print(f"| {accuracy:g} | {subject} | {possible:.0f} | {figures} |", flush=True)
 
 
+def print_recalibration(n_studies: int) -> None:
+    """Print how well a cross-fitted Brier score tells that of the map on other questions."""
+    print(f"\n# Recalibration\n\nBrier score, {n_studies:,} studies; coverage and share found in %.\n")
+    print(
+        "| subject | map | n | cross-fitted minus true | coverage | found |\n| --- | --- | --- | --- | --- | --- |"
+    )
+    for subject in ("typical", "ideal"):
+        for method in ("isotonic", "logistic"):
+            for n in (200, 1000):
+                excess, covered, found = recalibrated_brier(subject, method, n, n_studies)
+                figures = f"{excess:+.4f} | {100 * covered:.1f} | {100 * found:.0f}"
+                print(f"| {subject} | {method} | {n} | {figures} |", flush=True)
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--studies", type=int, default=2000, help="simulated studies for each figure")
     n_studies = parser.parse_args().studies
     print_thresholds(n_studies)
+    print_recalibration(n_studies // 10)
 
 
 if __name__ == "__main__":

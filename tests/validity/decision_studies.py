@@ -9,7 +9,12 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from confidence_tasks.report.acceptance import JudgedAnswers
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.recalibration import before_and_after, recalibrated
 from confidence_tasks.statistics.acceptance import acceptance_threshold
+from confidence_tasks.statistics.calibration import fit_recalibration
+from confidence_tasks.study.standard import BRIER
 
 Array = NDArray[np.float64]
 
@@ -82,3 +87,27 @@ def thresholds(subject: str, n: int, accuracy: float, n_studies: int) -> tuple[f
         found.append(threshold)
     kept = np.mean([accuracies[each] >= accuracy for each in found])
     return float(kept), float(np.mean([shares[each] for each in found]))
+
+
+def recalibrated_brier(subject: str, method: str, n: int, n_studies: int) -> tuple[float, float, float]:
+    """Return what a study says about the Brier score of its map on other questions.
+
+    These are the mean cross-fitted score minus the mean true score of the maps, the coverage of the interval of the
+    improvement, and how often the improvement is significant.
+    """
+    whole, rng = population(subject), np.random.default_rng((SUBJECTS.index(subject), n))
+    stated = float(((whole.confidence - whole.correct) ** 2).mean())
+    settings, excess, covered, found = Settings(n_resamples=200), [], [], []
+    for _ in range(n_studies):
+        study = whole.draw(n, rng)
+        names = np.arange(n).astype(str)
+        answers = JudgedAnswers("", "", "", study.correct, study.confidence, names, 0)
+        after = recalibrated(answers, method, seed=0)  # type: ignore[arg-type]
+        brier = before_and_after(answers, after, settings, [BRIER])["brier"]
+        meaning = fit_recalibration(study.correct, study.confidence, method=method, force=True)  # type: ignore[arg-type]
+        values = meaning(np.clip(whole.confidence, meaning.confidence[0], meaning.confidence[-1]))
+        truth = float(((values - whole.correct) ** 2).mean())
+        excess.append(brier.first_interval.estimate - truth)
+        covered.append(brier.difference.low <= truth - stated <= brier.difference.high)
+        found.append(brier.difference.high < 0.0)
+    return float(np.mean(excess)), float(np.mean(covered)), float(np.mean(found))

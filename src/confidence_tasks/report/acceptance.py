@@ -99,6 +99,16 @@ def _has_probabilities(correct: FloatArray) -> bool:
     return bool(((correct > 0.0) & (correct < 1.0)).any())
 
 
+def of_model(answers: Sequence[JudgedAnswers], model: str) -> list[JudgedAnswers]:
+    """Return the answers of one model, by its label, or all if ``model`` is empty; ValueError if it is unknown."""
+    known = list(dict.fromkeys(each.model for each in answers))
+    if model and model not in known:
+        raise ValueError(
+            f"there is no model {model!r}{did_you_mean(model, known)}; the models are {', '.join(known)}"
+        )
+    return [each for each in answers if model in ("", each.model)]
+
+
 def accepted_answers(
     answers: Sequence[JudgedAnswers], find: Callable[..., Acceptance]
 ) -> list[tuple[JudgedAnswers, Acceptance]]:

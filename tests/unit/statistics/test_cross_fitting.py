@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from confidence_tasks.statistics import brier
 from confidence_tasks.statistics.calibration import cross_fitted_confidence, cross_fitted_logistic
 
-METHODS = ["isotonic", "logistic"]
+METHODS = ["isotonic", "beta", "logistic", "histogram"]
 every_method = pytest.mark.parametrize("method", METHODS)
 
 
@@ -39,7 +39,7 @@ def test_every_trial_has_a_recalibrated_confidence(method):
     ("options", "message"),
     [
         ({"folds": 1}, "folds"),
-        ({"method": "histogram"}, "method"),
+        ({"method": "spline"}, "method"),
         ({"available": [1, 1]}, "lengths differ"),
         ({"available": [1, 1, 0.5]}, "available"),
         ({"clusters": ["a", "b"]}, "clusters"),
@@ -129,7 +129,8 @@ def test_trials_without_an_answer_are_recalibrated_but_not_fitted(method):
 def test_recalibrated_confidence_comes_near_the_truth(method):
     correct, confidence, truth = overconfident(20_000)
     result = cross_fitted_confidence(correct, confidence, method=method)
-    assert np.abs(result - truth).mean() < 0.015
+    error = np.abs(result - truth).mean()
+    assert error < (0.03 if method == "histogram" else 0.015)  # a tenth of the answers share a bin
     assert brier(correct, result) < brier(correct, confidence) - 0.05
 
 

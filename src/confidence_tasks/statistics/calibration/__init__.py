@@ -22,6 +22,7 @@ from confidence_tasks.statistics.calibration.errors import (
     overconfidence,
     smooth_ece,
 )
+from confidence_tasks.statistics.calibration.maps import Recalibration, fit_recalibration
 from confidence_tasks.statistics.calibration.recalibration import (
     LogisticRecalibration,
     calibration_intercept,
@@ -47,6 +48,7 @@ __all__ = [
     "CorpDecomposition",
     "LogisticRecalibration",
     "MurphyDecomposition",
+    "Recalibration",
     "ReliabilityCurve",
     "brier",
     "calibration_intercept",
@@ -61,6 +63,7 @@ __all__ = [
     "ece",
     "ece_interval",
     "ece_noise_floor",
+    "fit_recalibration",
     "hard_easy_slope",
     "log_loss",
     "logistic_recalibration",

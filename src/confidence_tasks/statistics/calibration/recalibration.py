@@ -255,7 +255,7 @@ def _one_class(counts: FloatArray, hits: FloatArray) -> tuple[BoolArray, Reason]
     return (hits.sum(axis=1) <= 0.0) | ((counts - hits).sum(axis=1) <= 0.0), Reason.ONE_CLASS
 
 
-Recalibration: TypeAlias = Literal["isotonic", "logistic"]
+RecalibrationMethod: TypeAlias = Literal["isotonic", "beta", "logistic", "histogram"]
 _Fit: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 """``fit(correct, inputs, new)`` fits ``correct`` on ``inputs`` and returns P(correct) at the ``new`` inputs."""
 
@@ -264,7 +264,7 @@ def cross_fitted_confidence(
     correct: ArrayLike,
     confidence: ArrayLike,
     *,
-    method: Recalibration = "isotonic",
+    method: RecalibrationMethod = "isotonic",
     available: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
     folds: int = 5,
@@ -283,10 +283,11 @@ def cross_fitted_confidence(
         in [0, 1].
     confidence : array_like, shape (n,)
         Confidence in [0, 1].
-    method : {"isotonic", "logistic"}, default "isotonic"
+    method : {"isotonic", "beta", "logistic", "histogram"}, default "isotonic"
         ``"isotonic"`` is isotonic regression, interpolated linearly between its steps. ``"logistic"`` is logistic
         regression on the logit of confidence, with Platt's smoothed targets in place of 1 and 0, so that the fit exists
-        for every sample.
+        for every sample. ``"beta"`` is beta calibration: the logit of the result is a log(c) - b log(1 - c) + m with
+        a, b >= 0, for the same targets. ``"histogram"`` is the accuracy in each of at most ten bins of equal mass.
     available : array_like, shape (n,), optional
         1 if the model gave an answer, 0 if it abstained without one. Trials without an answer are recalibrated, but not
         used for fitting. By default every trial has an answer.
@@ -305,7 +306,8 @@ def cross_fitted_confidence(
     References
     ----------
     Zadrozny & Elkan (2002), Transforming classifier scores into accurate multiclass probability estimates,
-    doi:10.1145/775047.775151. Platt (1999), Probabilistic outputs for support vector machines.
+    doi:10.1145/775047.775151. Platt (1999), Probabilistic outputs for support vector machines. Kull, Silva Filho &
+    Flach (2017), Beta calibration, PMLR 54:623-631.
 
     Examples
     --------
@@ -319,8 +321,8 @@ def cross_fitted_confidence(
     n = same_length(correct=right, confidence=stated)
     has_answer = np.ones(n) if available is None else as_binary(available, "available")
     same_length(correct=right, available=has_answer)
-    check_option("method", method, _FITS)
-    return _cross_fit(_FITS[method], right, stated, has_answer > 0.0, clusters, folds, seed)
+    check_option("method", method, FITS)
+    return _cross_fit(FITS[method], right, stated, has_answer > 0.0, clusters, folds, seed)
 
 
 def cross_fitted_logistic(
@@ -413,6 +415,42 @@ def _fit_isotonic(correct: FloatArray, confidence: FloatArray, new: FloatArray) 
     return np.interp(new, values, steps)
 
 
+N_BINS = 10
+"""Largest number of bins of a histogram."""
+
+
+def upper_edges(confidence: FloatArray) -> FloatArray:
+    """Return the distinct upper edges of at most ten bins of equal mass."""
+    return np.unique(np.quantile(confidence, np.arange(1, N_BINS + 1) / N_BINS, method="inverted_cdf"))
+
+
+def _fit_histogram(correct: FloatArray, confidence: FloatArray, new: FloatArray) -> FloatArray:
+    edges = upper_edges(confidence)
+    bins = np.searchsorted(edges, confidence)
+    accuracy = np.bincount(bins, weights=correct) / np.bincount(bins)
+    return np.asarray(accuracy[np.minimum(np.searchsorted(edges, new), len(edges) - 1)])
+
+
+def _fit_beta(correct: FloatArray, confidence: FloatArray, new: FloatArray) -> FloatArray:
+    targets, design = _platt_targets(correct), _beta_design(confidence)
+
+    def loss(coefficients: FloatArray) -> tuple[float, FloatArray]:
+        logits = design @ coefficients
+        losses = np.logaddexp(0.0, logits) - targets * logits
+        return float(losses.mean()), design.T @ (scipy.special.expit(logits) - targets) / len(targets)
+
+    start, bounds = np.array([1.0, 1.0, 0.0]), [(0.0, None), (0.0, None), (None, None)]
+    found = scipy.optimize.minimize(
+        loss, start, jac=True, bounds=bounds, method="L-BFGS-B", options={"ftol": 1e-14, "gtol": 1e-10}
+    ).x
+    return np.asarray(scipy.special.expit(_beta_design(new) @ found))
+
+
+def _beta_design(confidence: FloatArray) -> FloatArray:
+    clipped = np.clip(confidence, DEFAULT_CLIP, 1.0 - DEFAULT_CLIP)
+    return np.column_stack([np.log(clipped), -np.log1p(-clipped), np.ones(len(clipped))])
+
+
 def _fit_platt(correct: FloatArray, confidence: FloatArray, new: FloatArray) -> FloatArray:
     targets = _platt_targets(correct)
     curve = logistic_recalibration(targets, confidence)
@@ -465,4 +503,9 @@ def _design_matrices(features: FloatArray, new: FloatArray) -> tuple[FloatArray,
     return design(features), design(new)
 
 
-_FITS: dict[Recalibration, _Fit] = {"isotonic": _fit_isotonic, "logistic": _fit_platt}
+FITS: dict[RecalibrationMethod, _Fit] = {
+    "isotonic": _fit_isotonic,
+    "beta": _fit_beta,
+    "logistic": _fit_platt,
+    "histogram": _fit_histogram,
+}

@@ -1,0 +1,219 @@
+"""``confidence-tasks recalibrate``: what a stated confidence means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from confidence_tasks.report.commands import (
+    FILE,
+    as_click_error,
+    cache_option,
+    cluster_option,
+    json_option,
+    open_cache,
+    print_json,
+    print_message,
+    print_table,
+    read_trials,
+    settings_options,
+)
+from confidence_tasks.report.labels import limits, measure_label, number, printable, signed, why_missing
+from confidence_tasks.sources.source import write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from confidence_tasks.report.acceptance import JudgedAnswers
+    from confidence_tasks.report.compare import Comparison
+    from confidence_tasks.report.estimates import Settings
+    from confidence_tasks.report.figures import Figure
+    from confidence_tasks.statistics.calibration.maps import Recalibration
+
+METHODS = ("isotonic", "beta", "logistic", "histogram")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  confidence-tasks recalibrate run.eval --condition 0-100 -o map.json --figure map.svg
+  confidence-tasks recalibrate next-release.eval --condition 0-100 --apply map.json"""
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("-o", "--output", type=FILE, help="Write the map of one model and condition to this JSON file.")
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="isotonic",
+    show_default=True,
+    help="Form of the map.",
+)
+@click.option(
+    "--apply",
+    "map_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Apply this map instead of fitting one.",
+)
+@click.option("--condition", default="", help="Condition, such as 0-100 or a signal.  [default: each]")
+@click.option("--model", default="", help="Model, by its label.  [default: each]")
+@click.option(
+    "--figure", type=FILE, help="Draw the map of one model and condition, with a band, in this SVG file."
+)
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Fit a map to fewer than 100 questions, or fewer than 10 right or wrong answers, too.",
+)
+@cluster_option
+@settings_options
+@cache_option
+@json_option
+def recalibrate(
+    paths: tuple[str, ...],
+    output: Path | None,
+    method: Any,
+    map_file: Path | None,
+    condition: str,
+    model: str,
+    figure: Path | None,
+    force: bool,
+    no_cache: bool,
+    as_json: bool,
+    **uncertainty: Any,
+) -> None:
+    """Fit a map from stated confidence to the probability of being right, and show what it improves.
+
+    PATH is as in `report`. The table shows ECE, Brier score and log score of the stated confidence and of the
+    recalibrated one. The latter is cross-fitted: the map that is applied to a question is fitted to other questions.
+    The map in the file is fitted to all. It is plain JSON and does not extrapolate.
+
+    With --apply, a map that was fitted to other logs is applied: to another model, scale, source or release. Answers
+    with a confidence outside the map are left out and counted.
+    """
+    from confidence_tasks.report.acceptance import judged_answers, of_model
+    from confidence_tasks.report.clusters import with_units
+    from confidence_tasks.report.estimates import Settings
+    from confidence_tasks.report.recalibration import before_and_after, recalibrated
+    from confidence_tasks.report.task_trials import group_by_task
+    from confidence_tasks.statistics.calibration.maps import Recalibration
+
+    settings = Settings(**uncertainty)
+    collection = read_trials(paths, cache=open_cache(no_cache))
+    with as_click_error():
+        meaning = Recalibration.load(map_file) if map_file else None
+        tasks = with_units(group_by_task(collection.files), settings.cluster)
+        answers = of_model(judged_answers(tasks, condition), model)
+        fitted = [meaning or _fit(each, method, force) for each in answers]
+        after = [
+            meaning(each.confidence) if meaning else recalibrated(each, method, settings.seed)
+            for each in answers
+        ]
+        _write(answers, fitted, output, figure, settings)
+    if not answers:
+        print_message("no trials were found", colour="red")
+        raise SystemExit(1)
+    found = [before_and_after(*each, settings) for each in zip(answers, after, strict=True)]
+    n_outside = [sum(value != value for value in confidence.tolist()) for confidence in after]
+    if as_json:
+        print_json([_record(*each) for each in zip(answers, found, n_outside, strict=True)])
+        return
+    for each, measures, outside in zip(answers, found, n_outside, strict=True):
+        _print_answers(each, measures, outside)
+
+
+def _fit(answers: JudgedAnswers, method: Any, force: bool) -> Recalibration:
+    from confidence_tasks.statistics.calibration.maps import fit_recalibration
+
+    made_from = printable(f"{answers.task}, {answers.model}, {answers.condition}")[:1000]
+    try:
+        return fit_recalibration(
+            answers.correct,
+            answers.confidence,
+            method=method,
+            clusters=answers.units,
+            made_from=made_from,
+            force=force,
+        )
+    except ValueError as error:
+        raise ValueError(f"{made_from}: {error} with --force") from error
+
+
+def _write(
+    answers: Sequence[JudgedAnswers],
+    maps: Sequence[Recalibration],
+    output: Path | None,
+    figure: Path | None,
+    settings: Settings,
+) -> None:
+    """Write the map and its figure, if they are asked for; ValueError if there are several."""
+    from confidence_tasks.report.figures import figure_svg
+
+    if (output or figure) and len(maps) > 1:
+        names = "; ".join(f"{each.task}, {each.model}, {each.condition}" for each in answers[:10])
+        raise ValueError(
+            f"a file holds one map, and there are {len(maps)} ({names}): choose by --model and --condition"
+        )
+    for each, meaning in zip(answers, maps, strict=True):
+        if output:
+            meaning.save(output)
+        if figure:
+            write_atomically(figure, figure_svg(_figure(each, meaning, settings)).encode())
+
+
+def _figure(answers: JudgedAnswers, meaning: Recalibration, settings: Settings) -> Figure:
+    import numpy as np
+
+    from confidence_tasks.report.figures import SERIES, Figure, Line, Panel, panels
+    from confidence_tasks.report.recalibration import band
+
+    knots = np.array(meaning.confidence)
+    low, high = band(answers, meaning, settings)
+    line = Line("map", SERIES[0], knots, np.array(meaning.probability))
+
+    def draw(axes: Axes) -> None:
+        axes.fill_between(knots, low, high, color=line.colour, alpha=0.2, linewidth=0.0)
+        panels.curves(axes, [line], "stated confidence", "probability of being right", diagonal=True)
+
+    title = printable(f"{answers.model}, {answers.condition}")
+    caption = f"Recalibration map ({meaning.method}) with pointwise {settings.level:.0%} limits."
+    return Figure("recalibration", "Recalibration", caption, (("", (Panel(title, draw),)),), size=(3.0, 2.8))
+
+
+def _record(answers: JudgedAnswers, found: dict[str, Comparison], n_outside: int) -> dict[str, Any]:
+    """Return what recalibration changes, for JSON."""
+    where = {name: getattr(answers, name) for name in ("task", "model", "condition", "n_left_out")}
+    measures = {
+        name: {
+            "before": each.second_interval.estimate,
+            "after": each.first_interval.estimate,
+            "difference": each.difference.estimate,
+            "low": each.difference.low,
+            "high": each.difference.high,
+            "p_value": each.p_value,
+        }
+        for name, each in found.items()
+    }
+    return {**where, "n": len(answers.correct), "n_outside": n_outside, "measures": measures}
+
+
+def _print_answers(answers: JudgedAnswers, found: dict[str, Comparison], n_outside: int) -> None:
+    """Print what recalibration changes for one model and condition."""
+    click.echo(click.style(printable(f"{answers.task}, {answers.model}, {answers.condition}"), bold=True))
+    level = next((f"{each.difference.level:.0%} interval" for each in found.values()), "interval")
+    rows = [
+        {
+            "measure": measure_label(name),
+            "before": number(each.second_interval.estimate, 3),
+            "after": number(each.first_interval.estimate, 3),
+            "after − before": signed(each.difference.estimate, 3),
+            level: limits(each.difference, 3) or why_missing(each.difference),
+        }
+        for name, each in found.items()
+    ]
+    print_table(rows, frozenset({"before", "after", "after − before"}))
+    left_out = f"{answers.n_left_out:,} trials without an answer or a confidence left out"
+    outside = f"; {n_outside:,} answers outside the map left out" if n_outside else ""
+    click.echo(f"{len(answers.correct):,} answers; {left_out}{outside}")
