@@ -33,15 +33,14 @@ def print_thresholds(n_studies: int) -> None:
 
 def print_recalibration(n_studies: int) -> None:
     """Print how well a cross-fitted Brier score tells that of the map on other questions."""
-    print(f"\n# Recalibration\n\nBrier score, {n_studies:,} studies; coverage and share found in %.\n")
-    print(
-        "| subject | map | n | cross-fitted minus true | coverage | found |\n| --- | --- | --- | --- | --- | --- |"
-    )
+    print(f"\n# Recalibration\n\nBrier score, {n_studies:,} studies; coverage in %.\n")
+    print("| subject | map | n | cross-fitted minus true | coverage, mean map | coverage, own map |")
+    print("| --- | --- | --- | --- | --- | --- |")
     for subject in ("typical", "ideal"):
         for method in ("isotonic", "logistic"):
             for n in (200, 1000):
-                excess, covered, found = recalibrated_brier(subject, method, n, n_studies)
-                figures = f"{excess:+.4f} | {100 * covered:.1f} | {100 * found:.0f}"
+                excess, mean, own = recalibrated_brier(subject, method, n, n_studies)
+                figures = f"{excess:+.4f} | {100 * mean:.1f} | {100 * own:.1f}"
                 print(f"| {subject} | {method} | {n} | {figures} |", flush=True)
 
 

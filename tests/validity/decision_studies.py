@@ -92,22 +92,29 @@ def thresholds(subject: str, n: int, accuracy: float, n_studies: int) -> tuple[f
 def recalibrated_brier(subject: str, method: str, n: int, n_studies: int) -> tuple[float, float, float]:
     """Return what a study says about the Brier score of its map on other questions.
 
-    These are the mean cross-fitted score minus the mean true score of the maps, the coverage of the interval of the
-    improvement, and how often the improvement is significant.
+    These are the mean cross-fitted score minus the mean true score of the maps, the coverage of the interval for their
+    mean true improvement, and for the improvement by the map of the study itself.
     """
     whole, rng = population(subject), np.random.default_rng((SUBJECTS.index(subject), n))
     stated = float(((whole.confidence - whole.correct) ** 2).mean())
-    settings, excess, covered, found = Settings(n_resamples=200), [], [], []
-    for _ in range(n_studies):
+    settings = Settings(n_resamples=200)
+    truths, estimates, lows, highs = np.zeros((4, n_studies))
+    for i in range(n_studies):
         study = whole.draw(n, rng)
         names = np.arange(n).astype(str)
         answers = JudgedAnswers("", "", "", study.correct, study.confidence, names, 0)
         after = recalibrated(answers, method, seed=0)  # type: ignore[arg-type]
         brier = before_and_after(answers, after, settings, [BRIER])["brier"]
+        estimates[i], lows[i], highs[i] = (
+            brier.first_interval.estimate,
+            brier.difference.low,
+            brier.difference.high,
+        )
         meaning = fit_recalibration(study.correct, study.confidence, method=method, force=True)  # type: ignore[arg-type]
         values = meaning(np.clip(whole.confidence, meaning.confidence[0], meaning.confidence[-1]))
-        truth = float(((values - whole.correct) ** 2).mean())
-        excess.append(brier.first_interval.estimate - truth)
-        covered.append(brier.difference.low <= truth - stated <= brier.difference.high)
-        found.append(brier.difference.high < 0.0)
-    return float(np.mean(excess)), float(np.mean(covered)), float(np.mean(found))
+        truths[i] = ((values - whole.correct) ** 2).mean() - stated
+    mean, own = (
+        float(np.mean((lows <= truth) & (truth <= highs)))
+        for truth in (np.full(n_studies, truths.mean()), truths)
+    )
+    return float(np.mean(estimates - stated - truths)), mean, own

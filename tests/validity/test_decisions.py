@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from tests.validity.decision_studies import SUBJECTS, population, thresholds
+from tests.validity.decision_studies import SUBJECTS, population, recalibrated_brier, thresholds
 
 pytestmark = pytest.mark.slow
 
@@ -24,3 +24,10 @@ def test_answers_above_a_threshold_have_the_accuracy_that_is_guaranteed(
 def test_most_of_what_could_be_accepted_is_accepted_with_many_questions() -> None:
     _, share = thresholds("ideal", 1000, 0.9, 200)
     assert share > 0.75 * population("ideal").largest_share(0.9)
+
+
+@pytest.mark.parametrize("method", ["isotonic", "logistic"])
+def test_a_cross_fitted_score_is_that_of_the_map_on_other_questions(method: str) -> None:
+    excess, covered, _ = recalibrated_brier("typical", method, 300, 60)
+    assert abs(excess) < 0.006
+    assert covered > 0.95 - 3.0 * math.sqrt(0.95 * 0.05 / 60)
