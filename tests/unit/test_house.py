@@ -47,7 +47,13 @@ FIELDS = {Study: 24, Measure: 7}
 CALLED_BY_OTHERS = [
     *("__*__", "_repr_html_"),  # Python, Jupyter
     *("on_config", "on_files", "on_page_content", "on_page_markdown", "on_object"),  # MkDocs, griffe
-    *("get_command", "format_commands", "lm_eval_path", "new_study"),  # click; commands are imported by name
+    *(
+        "get_command",
+        "format_commands",
+        "lm_eval_path",
+        "new_study",
+        "recalibrate",
+    ),  # click; commands are imported by name
     *("parse_groups", "parse_requirements"),  # so are functions that read options
     *("download", "fewshot_docs", "has_test_docs", "process_results", "test_docs"),  # lm-eval
     *(

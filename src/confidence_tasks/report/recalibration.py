@@ -29,10 +29,14 @@ LOG_SCORE = mean_measure(
 MEASURES = (ECE, BRIER, LOG_SCORE)
 
 
+FOLDS = 20
+"""Number of folds: with five, the maps of the folds are worse than the map of all answers by a noticeable amount."""
+
+
 def recalibrated(answers: JudgedAnswers, method: RecalibrationMethod, seed: int) -> FloatArray:
     """Return the cross-fitted confidence of answers: no answer enters the map that is applied to it."""
     return calibration.cross_fitted_confidence(
-        answers.correct, answers.confidence, method=method, clusters=answers.units, seed=seed
+        answers.correct, answers.confidence, method=method, clusters=answers.units, folds=FOLDS, seed=seed
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
@@ -103,7 +103,8 @@ class Recalibration:
         if len(content) > _MOST_BYTES:
             raise ValueError(f"{path} is larger than 1 MiB: it is no recalibration map")
         try:
-            return cls(**_checked(json.loads(content)))
+            fields = _checked(json.loads(content))
+            return cls(**{**fields, **{name: tuple(fields[name]) for name in ("confidence", "probability")}})
         except (ValueError, RecursionError) as error:
             raise ValueError(
                 f"{path} is no recalibration map ({str(error)[:200]}): write one with `confidence-tasks recalibrate"
@@ -111,23 +112,39 @@ class Recalibration:
             ) from None
 
 
+def _is_numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(type(each) in (int, float) for each in value)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+_FIELDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "confidence": (_is_numbers, "a list of numbers"),
+    "probability": (_is_numbers, "a list of numbers"),
+    "method": (_is_text, "a text"),
+    "n_questions": (_is_count, "a whole number from 0 up"),
+    "n_wrong": (_is_count, "a whole number from 0 up"),
+    "made_from": (_is_text, "a text"),
+}
+"""Fields of a map, and what each must be in a file."""
+
+
 def _checked(record: Any) -> dict[str, Any]:
     """Return the fields of a map; ValueError if they are not exactly those of :class:`Recalibration`."""
-    if not isinstance(record, Mapping) or record.get("format") != _FORMAT:
+    if not isinstance(record, dict) or record.pop("format", None) != _FORMAT:
         raise ValueError(f"its format is not {_FORMAT!r}")
-    fields = {name: value for name, value in record.items() if name != "format"}
-    if fields.keys() != set(Recalibration.__dataclass_fields__):
-        raise ValueError(f"its fields are not {', '.join(Recalibration.__dataclass_fields__)}")
-    for name in ("confidence", "probability"):
-        if not isinstance(fields[name], list) or not all(type(each) in (int, float) for each in fields[name]):
-            raise ValueError(f"{name} is not a list of numbers")
-        fields[name] = tuple(fields[name])
-    for name in ("n_questions", "n_wrong"):
-        if type(fields[name]) is not int or fields[name] < 0:
-            raise ValueError(f"{name} is not a whole number from 0 up")
-    if not all(isinstance(fields[name], str) for name in ("method", "made_from")):
-        raise ValueError("method and made_from are not texts")
-    return fields
+    if record.keys() != _FIELDS.keys():
+        raise ValueError(f"its fields are not {', '.join(_FIELDS)}")
+    for name, (is_right, description) in _FIELDS.items():
+        if not is_right(record[name]):
+            raise ValueError(f"{name} is not {description}")
+    return record
 
 
 def fit_recalibration(
