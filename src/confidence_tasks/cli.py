@@ -20,12 +20,12 @@ COMMANDS: Mapping[str, str] = {
     "local-model": "confidence_tasks.harness.local_model:local_model",
     "new-study": "confidence_tasks.new_study:new_study",
     "power": "confidence_tasks.report.commands.compare:power",
-    "recalibrate": "confidence_tasks.report.commands.recalibrate:recalibrate",
+    "recalibrate": "confidence_tasks.decisions.recalibrate_command:recalibrate",
     "report": "confidence_tasks.report.commands.report:report",
     "rescore": "confidence_tasks.report.commands.score:rescore",
     "score": "confidence_tasks.report.commands.score:score",
     "sources": "confidence_tasks.sources.table:sources",
-    "threshold": "confidence_tasks.report.commands.decide:threshold",
+    "threshold": "confidence_tasks.decisions.threshold_command:threshold",
 }
 """Module and attribute of each command."""
 

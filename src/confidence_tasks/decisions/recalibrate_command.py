@@ -27,11 +27,12 @@ from confidence_tasks.sources.source import write_atomically
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from confidence_tasks.report.acceptance import JudgedAnswers
+    from confidence_tasks.decisions.judged import JudgedAnswers
     from confidence_tasks.report.compare import Comparison
     from confidence_tasks.report.estimates import Settings
     from confidence_tasks.report.figures import Figure
     from confidence_tasks.statistics.calibration.maps import Recalibration
+    from confidence_tasks.statistics.core import FloatArray
 
 METHODS = ("isotonic", "beta", "logistic", "histogram")
 
@@ -93,10 +94,10 @@ def recalibrate(
     With --apply, a map that was fitted to other logs is applied: to another model, scale, source or release. Answers
     with a confidence outside the map are left out and counted.
     """
-    from confidence_tasks.report.acceptance import judged_answers, of_model
+    from confidence_tasks.decisions.judged import judged_answers, of_model
+    from confidence_tasks.decisions.recalibration import recalibrated
     from confidence_tasks.report.clusters import with_units
     from confidence_tasks.report.estimates import Settings
-    from confidence_tasks.report.recalibration import before_and_after, recalibrated
     from confidence_tasks.report.task_trials import group_by_task
     from confidence_tasks.statistics.calibration.maps import Recalibration
 
@@ -107,21 +108,31 @@ def recalibrate(
         tasks = with_units(group_by_task(collection.files), settings.cluster)
         answers = of_model(judged_answers(tasks, condition), model)
         fitted = [meaning or _fit(each, method, force) for each in answers]
-        after = [
-            meaning(each.confidence) if meaning else recalibrated(each, method, settings.seed)
-            for each in answers
-        ]
         _write(answers, fitted, output, figure, settings)
+    after = [
+        meaning(each.confidence) if meaning else recalibrated(each, method, settings.seed) for each in answers
+    ]
+    _print(answers, after, settings, as_json=as_json)
+
+
+def _print(
+    answers: Sequence[JudgedAnswers], after: Sequence[FloatArray], settings: Settings, *, as_json: bool
+) -> None:
+    """Print what another confidence improves, or exit with 1 if there are no answers."""
+    from confidence_tasks.decisions.recalibration import before_and_after
+
     if not answers:
         print_message("no trials were found", colour="red")
         raise SystemExit(1)
-    found = [before_and_after(*each, settings) for each in zip(answers, after, strict=True)]
-    n_outside = [sum(value != value for value in confidence.tolist()) for confidence in after]
+    results = [
+        (each, before_and_after(each, confidence, settings), int((confidence != confidence).sum()))
+        for each, confidence in zip(answers, after, strict=True)
+    ]
     if as_json:
-        print_json([_record(*each) for each in zip(answers, found, n_outside, strict=True)])
+        print_json([_record(*each) for each in results])
         return
-    for each, measures, outside in zip(answers, found, n_outside, strict=True):
-        _print_answers(each, measures, outside)
+    for result in results:
+        _print_answers(*result)
 
 
 def _fit(answers: JudgedAnswers, method: Any, force: bool) -> Recalibration:
@@ -166,8 +177,8 @@ def _write(
 def _figure(answers: JudgedAnswers, meaning: Recalibration, settings: Settings) -> Figure:
     import numpy as np
 
+    from confidence_tasks.decisions.recalibration import band
     from confidence_tasks.report.figures import SERIES, Figure, Line, Panel, panels
-    from confidence_tasks.report.recalibration import band
 
     knots = np.array(meaning.confidence)
     low, high = band(answers, meaning, settings)

@@ -25,7 +25,7 @@ from confidence_tasks.report.commands import (
 from confidence_tasks.report.labels import number, printable
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.acceptance import JudgedAnswers
+    from confidence_tasks.decisions.judged import JudgedAnswers
     from confidence_tasks.statistics.acceptance import Acceptance
 
 
@@ -82,7 +82,7 @@ def threshold(
 
     Exits with 1 if no threshold reaches the accuracy for some model and condition.
     """
-    from confidence_tasks.report.acceptance import accepted_answers, judged_answers
+    from confidence_tasks.decisions.judged import judged_answers
     from confidence_tasks.report.clusters import with_units
     from confidence_tasks.report.task_trials import group_by_task
 
@@ -90,7 +90,8 @@ def threshold(
     collection = read_trials(paths, cache=open_cache(no_cache))
     with as_click_error():
         answers = judged_answers(with_units(group_by_task(collection.files), cluster), condition)
-        found = accepted_answers(answers, partial(find, level=level, seed=seed))
+        find = partial(find, level=level, seed=seed)
+        found = [(each, find(each.correct, each.confidence, clusters=each.units)) for each in answers]
     if as_json:
         print_json([_record(*each) for each in found])
     elif found:

@@ -1,8 +1,8 @@
-"""Which answers of a log may be accepted: thresholds of confidence, by model and condition."""
+"""Answers in logs that are right or wrong and have a confidence, by model and condition."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.report.task_trials import Columns, ModelTrials, TaskTrials, in_order
-from confidence_tasks.statistics.acceptance import Acceptance
 from confidence_tasks.statistics.core import BoolArray, FloatArray
 from confidence_tasks.study.parameter import did_you_mean
 from confidence_tasks.study.units import units_of
@@ -107,10 +106,3 @@ def of_model(answers: Sequence[JudgedAnswers], model: str) -> list[JudgedAnswers
             f"there is no model {model!r}{did_you_mean(model, known)}; the models are {', '.join(known)}"
         )
     return [each for each in answers if model in ("", each.model)]
-
-
-def accepted_answers(
-    answers: Sequence[JudgedAnswers], find: Callable[..., Acceptance]
-) -> list[tuple[JudgedAnswers, Acceptance]]:
-    """Find the threshold of each model and condition; ``find`` takes correctness, confidence and ``clusters``."""
-    return [(each, find(each.correct, each.confidence, clusters=each.units)) for each in answers]
