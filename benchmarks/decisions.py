@@ -33,7 +33,6 @@ def print_thresholds(n_studies: int) -> None:
 
 def print_recalibration(n_studies: int) -> None:
     """Print how well a cross-fitted Brier score tells that of the map on other questions."""
-    print(
     print(f"\n# Recalibration\n\nBrier score, {n_studies:,} studies: cross-fitted minus true score;")
     print("coverage of the improvement in %.\n")
     print("| subject | map | n | excess | mean map | own map |")
