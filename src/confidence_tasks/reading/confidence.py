@@ -70,7 +70,7 @@ _COMMON = ("answer and confidence", "confidence", "certainty", "probability", "l
 _UNCERTAIN = ("uncertainty", "doubt")
 
 PRESETS: Mapping[str, Preset] = {
-    "auto": Preset(AUTO, _COMMON, "any label, and the unit that each reply shows"),
+    "auto": Preset(AUTO, (*_COMMON, "P1"), "any label, and the unit that each reply shows"),
     "tian": Preset("0-1", ("probability", "P1"), "Guess and Probability, 0.0 to 1.0: Tian et al. (2023)"),
     "tian-words": Preset("words", ("confidence", "likelihood"), "the same in expressions of probability"),
     "xiong": Preset("0-100", _COMMON[:2], "Answer and Confidence (0-100): Xiong et al. (2024)"),

@@ -31,6 +31,7 @@ from confidence_tasks.report.compare import compare as compare_models
 from confidence_tasks.report.estimates import Settings, distributions, estimates
 from confidence_tasks.report.extra_tables import trials_frame
 from confidence_tasks.report.given_trials import as_pandas, given_trials
+from confidence_tasks.report.interval_summary import INTERVAL_MEASURES, summarise_intervals
 from confidence_tasks.report.labels import why_missing
 from confidence_tasks.report.results import compute_results, estimates_frame, results_without_numbers
 from confidence_tasks.report.summary_tables import Differences, Summary, grouped
@@ -131,12 +132,14 @@ def summary(
     measures : sequence of str, optional
         Names of the measures, by default all: ``accuracy``, ``confidence``, ``overconfidence``, ``ece``, ``brier``,
         ``auroc``, ``meta_information`` and ``mratio``.
-    kind : {"confidence", "score", "uncertainty"}, default "confidence"
+    kind : {"confidence", "score", "uncertainty", "interval"}, default "confidence"
         What ``confidence`` holds: probabilities, or scores of any range, of which a high one means sure (``score``,
         such as a log-probability) or unsure (``uncertainty``, such as an entropy). Scores have the measures ``auroc``,
         ``prr``, ``prr_50``, ``auarc``, ``meta_information``, ``accuracy``, and ``ece_recalibrated`` and
         ``brier_recalibrated`` after a logistic recalibration fitted to other questions. ``ece`` and ``brier`` are
-        missing, with the reason.
+        missing, with the reason. ``interval``: ``data`` is a table with the ends ``low`` and ``high`` of stated
+        intervals, the ``truth``, and the nominal coverage ``level``, such as 0.9. Each level has ``coverage``,
+        ``coverage_gap``, ``width`` and ``winkler``, the latter two also after a conformal adjustment.
     level : float, default 0.95
         Nominal coverage of the intervals, in (0, 1).
     n_resamples : int, default 10000
@@ -184,6 +187,8 @@ def summary(
     correct, confidence, data = map(as_pandas, (correct, confidence, data))
     if data is None and (isinstance(correct, pd.DataFrame) or (confidence is None and _is_path(correct))):
         data, correct = correct, None  # type: ignore[assignment]
+    if kind == "interval":
+        return _summary_of_intervals(data, by, questions, measures, settings)
     if kind != "confidence":
         columns = (correct, confidence, by, questions, cluster)
         return _summary_of_scores(data, columns, kind, measures, settings)
@@ -210,6 +215,16 @@ def summary(
     )
     shown = [*names, "question_id", "source", "correct", "confidence", *({SAMPLING_UNIT} & set(trials))]
     return Summary(frame, names, level, trials[list(dict.fromkeys(shown))], noticed)
+
+
+def _summary_of_intervals(
+    data: Any, by: Any, questions: Any, measures: Sequence[str] | None, settings: Settings
+) -> Summary:
+    if not isinstance(data, pd.DataFrame):
+        raise ValueError("kind='interval' needs a table with the columns low, high, truth and level")
+    names = [by] if isinstance(by, str) else list(by or ())
+    requested = _measure_names(measures, INTERVAL_MEASURES)
+    return summarise_intervals(data, names, questions, requested, settings)
 
 
 def _summary_of_scores(

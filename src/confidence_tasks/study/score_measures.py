@@ -11,7 +11,7 @@ import pandas as pd
 from confidence_tasks.statistics.core import FloatArray, masked_as_nan
 from confidence_tasks.study.signal_measures import SIGNAL_MEASURES
 
-KINDS = ("confidence", "score", "uncertainty")
+KINDS = ("confidence", "score", "uncertainty", "interval")
 
 OF_PROBABILITIES = ("ece", "brier")
 """Measures that a score does not have."""

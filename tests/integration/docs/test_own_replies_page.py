@@ -16,6 +16,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, language in (("replies.jsonl", "json"), ("judged.csv", "csv")):
         (tmp_path / name).write_text(blocks(PAGE, language)[0], encoding="utf-8")
     (tmp_path / "scores.csv").write_text("entropy,correct\n" + "1.5,0\n0.2,1\n0.9,0\n0.4,1\n" * 5)
+    (tmp_path / "intervals.csv").write_text("low,high,truth,level\n" + "1,2,1.5,0.9\n3,4,5,0.9\n" * 20)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -42,7 +42,11 @@ _TEXTS = (
 )
 _CHOICES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("direction", ("confidence", "uncertainty"), "Whether a high number means sure or unsure."),
-    ("kind", ("confidence", "score", "uncertainty"), "Scores and uncertainties rank answers, in any range."),
+    (
+        "kind",
+        ("confidence", "score", "uncertainty", "interval"),
+        "Scores and uncertainties rank answers, in any range; intervals are in the columns low, high, truth, level.",
+    ),
     ("grader", ("equality", "contains", "fuzzy"), "How answers without a verdict are compared with the key."),
 )
 
@@ -86,7 +90,10 @@ def refuse_with_study(context: click.Context) -> None:
 
 
 def score_own(path: Path, model: str, log_dir: Path, as_json: bool, settings: Mapping[str, Any]) -> None:
-    """Score a file, write its trials and print what was decided."""
+    """Score a file, write its trials and print what was decided; intervals are only summarised."""
+    if settings["kind"] == "interval":
+        _score_intervals(path, as_json)
+        return
     from confidence_tasks.own_replies.trials import read_own_replies
 
     try:
@@ -107,6 +114,23 @@ def score_own(path: Path, model: str, log_dir: Path, as_json: bool, settings: Ma
         return
     _print(own, table, settings["conventions"])
     click.echo(str(written))
+
+
+def _score_intervals(path: Path, as_json: bool) -> None:
+    import pandas as pd
+
+    from confidence_tasks.report.summary import summary
+    from confidence_tasks.sources.any_table import read_any_table
+
+    frame = pd.DataFrame(read_any_table(path))
+    try:
+        table = summary(frame, kind="interval", by="model" if "model" in frame else None)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    if as_json:
+        print_json({"metrics": json.loads(table.to_frame().to_json(orient="records"))})
+    else:
+        click.echo(str(table))
 
 
 def _options(model: str, settings: Mapping[str, Any]) -> Options:
