@@ -23,6 +23,7 @@ from msgspec import MsgspecError, Struct
 from msgspec.json import Decoder
 
 from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness
+from confidence_tasks.harness.workers import Advance, Job, Workers
 from confidence_tasks.report.cache import Cache, columns_of, facts_of, key_of, table_of
 from confidence_tasks.report.other_files import (
     SUFFIXES,
@@ -35,7 +36,6 @@ from confidence_tasks.report.other_files import (
     results_beside,
 )
 from confidence_tasks.report.trial_files import NotTrialsError, Skipped, TrialFile, archive_directory, decoded
-from confidence_tasks.report.workers import Advance, Job, Workers
 
 READERS_AT_ONCE = 8
 """Number of remote files that this process reads at a time; local files are read one by one."""

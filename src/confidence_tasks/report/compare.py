@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.catalogue import studies
+from confidence_tasks.harness.workers import Lost, Workers
 from confidence_tasks.report.cache import Cache, computed
 from confidence_tasks.report.checks import (
     checks_of,
@@ -42,7 +43,6 @@ from confidence_tasks.report.task_trials import (
     split_by_source,
 )
 from confidence_tasks.report.trial_files import PROMPT, setting_names, short_value
-from confidence_tasks.report.workers import Lost, Workers
 from confidence_tasks.statistics import Interval, holm
 from confidence_tasks.statistics.inference.tests import adjusted_for_all
 from confidence_tasks.study.definition import Study

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from confidence_tasks.harness.workers import Advance, Job, Lost, Workers
 from confidence_tasks.report.cache import Cache, computed
 from confidence_tasks.report.contrasts import Contrast, Numbers, model_numbers
 from confidence_tasks.report.estimates import Estimated, Settings
@@ -26,7 +27,6 @@ from confidence_tasks.report.task_trials import (
     split_by_source,
 )
 from confidence_tasks.report.trial_files import Skipped
-from confidence_tasks.report.workers import Advance, Job, Lost, Workers
 from confidence_tasks.statistics.inference import bonferroni
 from confidence_tasks.statistics.inference.tests import adjusted_for_all
 from confidence_tasks.study.measures import Measure

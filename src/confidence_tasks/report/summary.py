@@ -30,7 +30,6 @@ from confidence_tasks.report.compare import (
 from confidence_tasks.report.compare import compare as compare_models
 from confidence_tasks.report.estimates import Settings, distributions, estimates
 from confidence_tasks.report.extra_tables import trials_frame
-from confidence_tasks.report.given_trials import as_pandas, given_trials
 from confidence_tasks.report.interval_summary import INTERVAL_MEASURES, summarise_intervals
 from confidence_tasks.report.labels import why_missing
 from confidence_tasks.report.results import compute_results, estimates_frame, results_without_numbers
@@ -41,6 +40,7 @@ from confidence_tasks.statistics.core import (
     undefined,
 )
 from confidence_tasks.study.given import named_column
+from confidence_tasks.study.given_trials import as_pandas, given_trials
 from confidence_tasks.study.measures import Measure, StatisticCall
 from confidence_tasks.study.parameter import did_you_mean
 from confidence_tasks.study.score_measures import (

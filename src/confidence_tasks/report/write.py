@@ -17,6 +17,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from confidence_tasks.harness.workers import Advance, Workers
 from confidence_tasks.report.cache import Cache
 from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.collection import Collection
@@ -59,7 +60,6 @@ from confidence_tasks.report.results import TaskResults, contrasts_frame, estima
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.trial_files import Skipped
-from confidence_tasks.report.workers import Advance, Workers
 from confidence_tasks.sources.source import write_atomically
 from confidence_tasks.study.measures import Measure
 

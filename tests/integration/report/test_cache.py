@@ -15,6 +15,7 @@ from tests.integration.report.test_workers import assert_same
 from tests.unit.report.runs import SUBJECTS, rows, write
 
 from confidence_tasks.cli import main
+from confidence_tasks.harness.workers import Workers
 from confidence_tasks.report import cache as cache_module
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.cache import Cache, key_of, table_of, user_cache
@@ -24,7 +25,6 @@ from confidence_tasks.report.figures import Figure, Panel, panel_svg
 from confidence_tasks.report.page.tasks import figure_views
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.report.trial_files import TrialFile
-from confidence_tasks.report.workers import Workers
 
 FEW = Settings(n_resamples=50)
 

@@ -10,11 +10,11 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from confidence_tasks.harness.workers import Lost, Workers, WorkersError, cluster, local_workers
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.results import contrasts_frame, estimates_frame
-from confidence_tasks.report.workers import Lost, Workers, WorkersError, cluster, local_workers
 
 FEW = Settings(n_resamples=50)
 

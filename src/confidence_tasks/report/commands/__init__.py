@@ -28,9 +28,9 @@ from rich.table import Table
 from confidence_tasks.report.labels import without_controls
 
 if TYPE_CHECKING:
+    from confidence_tasks.harness.workers import Advance, Workers
     from confidence_tasks.report.cache import Cache
     from confidence_tasks.report.collection import Collection
-    from confidence_tasks.report.workers import Advance, Workers
 
 WIDTH = 100
 """Maximum length of a line without an address; less in a narrower terminal."""
@@ -148,7 +148,7 @@ cache_option = click.option(
 @contextmanager
 def open_workers(jobs: int | None, scheduler: str | None) -> Iterator[Workers]:
     """Yield the workers of ``--jobs`` or ``--scheduler``."""
-    from confidence_tasks.report.workers import WorkersError, cluster, local_workers
+    from confidence_tasks.harness.workers import WorkersError, cluster, local_workers
 
     if jobs and scheduler:
         raise click.UsageError(

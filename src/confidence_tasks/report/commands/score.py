@@ -31,7 +31,7 @@ from confidence_tasks.report.labels import measure_label, number, without_contro
 from confidence_tasks.report.score_replies import reply_forms
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.workers import Job
+    from confidence_tasks.harness.workers import Job
 
 
 def _list_fields() -> dict[str, str]:
@@ -249,8 +249,8 @@ def _targets(paths: Mapping[str, str], folder: str) -> dict[str, str]:
 
 def _rescore_each(work: Sequence[Job], jobs: int | None, scheduler: str | None) -> list[Outcome]:
     """Rescore logs in parallel, and return their outcomes in the same order."""
+    from confidence_tasks.harness.workers import Lost
     from confidence_tasks.report.collection import is_much
-    from confidence_tasks.report.workers import Lost
 
     outcomes: dict[int, Outcome] = {}
     with open_workers(jobs, scheduler) as workers, progress("rescoring") as advance:

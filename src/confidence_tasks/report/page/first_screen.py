@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from confidence_tasks.harness.workers import Workers
 from confidence_tasks.report.cache import Cache
 from confidence_tasks.report.compare import Comparison, NamedComparison, comparisons
 from confidence_tasks.report.contrasts import Contrast
@@ -15,7 +16,6 @@ from confidence_tasks.report.page import EMPTY_CELL, CellView, RowView, TableVie
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.report.task_trials import ModelTrials
-from confidence_tasks.report.workers import Workers
 from confidence_tasks.study.measures import Measure
 
 DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither": ""}

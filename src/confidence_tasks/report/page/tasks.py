@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from markupsafe import Markup
 
+from confidence_tasks.harness.workers import Job, Lost, Workers
 from confidence_tasks.report.cache import Cache, computed
 from confidence_tasks.report.checks import notices_of
 from confidence_tasks.report.estimates import Estimated, Settings
@@ -36,7 +37,6 @@ from confidence_tasks.report.page.first_screen import (
 )
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import study_report
-from confidence_tasks.report.workers import Job, Lost, Workers
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import softmax as scipy_softmax
 
-from confidence_tasks.report.option_scores import (
+from confidence_tasks.reading.option_scores import (
     OptionTable,
     margin,
     option_mass,
