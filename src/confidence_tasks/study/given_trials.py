@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from confidence_tasks.study.given import answer_columns, label_column, named_column
 from confidence_tasks.study.units import SAMPLING_UNIT, clustered_units
@@ -38,29 +39,35 @@ def given_trials(
             "give confidence with correct, a table with the columns correct and confidence, or the path of a log"
         )
     table = pd.DataFrame() if table is None else table
+    given = {"correct": correct, "confidence": confidence}
     right, stated = answer_columns(
-        named_column(table, "correct" if correct is None else correct, "correct"),
-        named_column(table, "confidence" if confidence is None else confidence, "confidence"),
+        *(named_column(table, name if column is None else column, name) for name, column in given.items())
     )
-    if isinstance(by, str) or (isinstance(by, list | tuple) and len(table.columns)):
-        by = {str(name): named_column(table, name, "by") for name in ([by] if isinstance(by, str) else by)}
-    elif not isinstance(by, Mapping):
-        by = {} if by is None else {str(getattr(by, "name", None) or "group"): by}
+    labels = _groups(table, by)
     n = len(right)
-    columns = {name: label_column(values, name, n) for name, values in by.items()}
+    columns = {name: label_column(values, name, n) for name, values in labels.items()}
+    columns["question_id"] = _questions(table, questions, n)
+    has_source = "source" in table
+    columns["source"] = label_column(table["source"], "source", n) if has_source else np.full(n, "", object)
+    if cluster is not None:
+        units = clustered_units(columns, label_column(named_column(table, cluster, "cluster"), "cluster", n))
+        columns |= {} if units is None else {SAMPLING_UNIT: units}
+    return pd.DataFrame({**columns, "correct": right, "confidence": stated}), tuple(labels)
+
+
+def _groups(table: pd.DataFrame, by: Any) -> Mapping[str, Any]:
+    """Return the labels of groups by name: columns of a table, a mapping, or one array."""
+    if isinstance(by, Mapping):
+        return by
+    if isinstance(by, str) or (isinstance(by, list | tuple) and len(table.columns)):
+        return {str(name): named_column(table, name, "by") for name in ([by] if isinstance(by, str) else by)}
+    return {} if by is None else {str(getattr(by, "name", None) or "group"): by}
+
+
+def _questions(table: pd.DataFrame, questions: Any, n: int) -> NDArray[Any]:
+    """Return the question of each trial; without labels each trial has its own."""
     if questions is None and "question_id" in table:
         questions = "question_id"
-    columns["question_id"] = (
-        # Leading zeros keep the questions in the order of the rows.
-        np.array([f"{i:09d}" for i in range(n)], dtype=object)
-        if questions is None
-        else label_column(named_column(table, questions, "questions"), "questions", n)
-    )
-    columns["source"] = (
-        label_column(table["source"], "source", n) if "source" in table else np.full(n, "", object)
-    )
-    if cluster is not None:
-        labels = label_column(named_column(table, cluster, "cluster"), "cluster", n)
-        units = clustered_units(columns, labels)
-        columns |= {} if units is None else {SAMPLING_UNIT: units}
-    return pd.DataFrame({**columns, "correct": right, "confidence": stated}), tuple(by)
+    if questions is None:  # leading zeros keep the questions in the order of the rows
+        return np.array([f"{i:09d}" for i in range(n)], dtype=object)
+    return label_column(named_column(table, questions, "questions"), "questions", n)
