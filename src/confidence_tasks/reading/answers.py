@@ -446,7 +446,7 @@ ANSWER_FORMS: dict[Kind, AnswerForms] = {
     "text": AnswerForms(
         {"short_text": _plain_text},
         {},
-        {"bare_text": _short_text},
+        {},
         _LEAD_IN_TO_TEXT,
         LITERAL_CLEANING,
         strip_wrapping,
