@@ -21,6 +21,14 @@ PROBLEMS: Mapping[Stop, str] = {
 }
 """What is wrong with an unfinished reply, in words."""
 
+STOPS: Mapping[str, Stop] = {
+    "length": "length",
+    "max_tokens": "length",
+    "model_length": "length",
+    "content_filter": "filter",
+    "refusal": "filter",
+}
+"""Reasons to stop too early, in the words of servers; ``model_length`` is the context of the model."""
 
 NOTICES: Mapping[Status, tuple[str, str]] = {
     "truncated": (

@@ -29,7 +29,7 @@ from inspect_ai.log import (
     read_eval_log_samples_by_id_async,
     recompute_metrics,
 )
-from inspect_ai.model import ChatMessageUser, ModelOutput
+from inspect_ai.model import ChatMessageUser, ModelOutput, StopReason
 from inspect_ai.scorer import Score, Scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
@@ -263,11 +263,12 @@ def _scores_text(sample: EvalSample) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A prompt with its reply; ``epoch`` numbers the replies to one prompt from 1."""
+    """A prompt with its reply and the reason why it ended; ``epoch`` numbers the replies to one prompt from 1."""
 
     item: Item
     reply: str
     epoch: int
+    stop: StopReason = "stop"
 
 
 def score_recorded(
@@ -334,7 +335,7 @@ async def _recorded_samples(recorded: Sequence[Recorded], model: str) -> AsyncIt
     for start in range(0, len(recorded), 200):
         batch = []
         for each in recorded[start : start + 200]:
-            item, output = each.item, ModelOutput.from_content(model, each.reply)
+            item, output = each.item, ModelOutput.from_content(model, each.reply, each.stop)
             sample = EvalSample(
                 id=item.id,
                 epoch=each.epoch,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 import pyarrow.parquet as pq
 
 from confidence_tasks.catalogue import studies
+from confidence_tasks.harness.stopped import STOPS
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.own_file import (
@@ -25,10 +26,12 @@ from confidence_tasks.sources.own_file import (
 )
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.parameter import one_of
+from confidence_tasks.study.stage import Stop
 from confidence_tasks.study.trial import Item, Kind, Question
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
+    from inspect_ai.model import StopReason
     from inspect_ai.scorer import Scorer
 
     from confidence_tasks.report.rescore import Recorded
@@ -165,8 +168,10 @@ def score_replies(
     Nothing is written unless all rows are valid. A row has ``question``, ``reply``, and the fields of the study in
     :func:`reply_forms`. The right answer is ``answer`` or ``gold``; FermiEval calls it
     ``exponent``, and LifeEval needs none. ``choices``, ``aliases``, ``kind``, ``id``, ``subject`` and ``level`` are as
-    in a file of questions, ``source`` is the source of the question, and ``model`` the model that replied. Other fields
-    are ignored. Several rows with the same question, condition and model are epochs.
+    in a file of questions, ``source`` is the source of the question, and ``model`` the model that replied.
+    ``finish_reason`` is why the reply ended, in the words of its server: ``length`` and ``max_tokens`` mean that it was
+    cut off, ``content_filter`` that it was filtered. Other fields are ignored. Several rows with the same question,
+    condition and model are epochs.
 
     Parameters
     ----------
@@ -199,21 +204,21 @@ def score_replies(
 
     path = Path(path)
     form = reply_forms()[one_of(tuple(reply_forms()), study, "study")]
-    known = {*QUESTION_FIELDS, *form.fields, *form.optional, "condition", "model", "source"}
+    known = {*QUESTION_FIELDS, *form.fields, *form.optional, "condition", "model", "source", FINISH_REASON}
     if unknown := sorted((fields or {}).keys() - known):
         raise SourceError(f"{study} reads no field {', '.join(unknown)}; it reads {', '.join(sorted(known))}")
     by_model: dict[str, list[Recorded]] = {}
     n_replies: Counter[tuple[str, str]] = Counter()
     questions: dict[str, Question] = {}
     items: dict[str, Item] = {}
-    for name, item, reply in _replies(path, study, form, model or path.stem, fields or {}):
+    for name, item, reply, stop in _replies(path, study, form, model or path.stem, fields or {}):
         question = item.question
         if questions.setdefault(question.id, question) != question or items.setdefault(item.id, item) != item:
             raise SourceError(
                 f"{path}: rows with the id {question.id} differ in their question, key or fields"
             )
         n_replies[name, item.id] += 1
-        by_model.setdefault(name, []).append(Recorded(item, reply, n_replies[name, item.id]))
+        by_model.setdefault(name, []).append(Recorded(item, reply, n_replies[name, item.id], stop))
     if not by_model:
         raise SourceError(f"{path}: the file has no replies")
     logs: list[EvalLog] = []
@@ -234,8 +239,8 @@ def score_replies(
 
 def _replies(
     path: Path, study: str, form: ReplyForm, model: str, fields: Mapping[str, Any]
-) -> Iterator[tuple[str, Item, str]]:
-    """Yield the model, the item and the reply of each row of a file."""
+) -> Iterator[tuple[str, Item, str, StopReason]]:
+    """Yield the model, the item, the reply and the reason why it ended of each row of a file."""
     required = tuple(name for name in dict.fromkeys(("question", "reply", form.key, *form.fields)) if name)
     for where, given in read_rows(path):
         row = {**fields, **form.completed(given)}
@@ -253,7 +258,18 @@ def _replies(
         except ValueError as error:
             raise SourceError(f"{where}: {error}") from error
         name = str(row.get("model") or model)
-        yield name if "/" in name else f"recorded/{name}", item, row["reply"]
+        yield name if "/" in name else f"recorded/{name}", item, row["reply"], _stop_reason(row)
+
+
+FINISH_REASON = "finish_reason"
+"""Field with the reason why a reply ended, in the words of its server."""
+
+_STOP_REASONS: Mapping[Stop, StopReason] = {"length": "max_tokens", "filter": "content_filter"}
+
+
+def _stop_reason(row: Row) -> StopReason:
+    """Return the reason why a reply ended, as Inspect's; ``stop`` without one."""
+    return _STOP_REASONS.get(STOPS.get(str(row.get(FINISH_REASON)), ""), "stop")
 
 
 def _question(path: Path, row: Row, form: ReplyForm) -> Question:

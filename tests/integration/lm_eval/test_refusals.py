@@ -1,71 +1,19 @@
 """Servers that refuse a parameter, or measure no log-probabilities, on lm-eval: what is sent, scored and logged."""
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from lm_eval import simple_evaluate
-from lm_eval.api.model import TemplateLM
-from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
-from tests.integration.faults.loopback import Server, stub
+from tests.integration.faults.loopback import Server
+from tests.integration.lm_eval.servers import chat, completions, run_on_server, samples_of
 
-from confidence_tasks.harness.lm_eval.scoring import NOT_ECHOED, scoring_problem
+from confidence_tasks.harness.lm_eval.measured import NOT_ECHOED
+from confidence_tasks.harness.lm_eval.scoring import scoring_problem
 from confidence_tasks.harness.refusals import REFUSED
 
 
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with stub() as running:
-        yield running
-
-
-class Characters:
-    """A tokenizer of single characters."""
-
-    def __len__(self) -> int:
-        return 128
-
-    def decode(self, ids: list[int], **_: Any) -> str:
-        return "".join(map(chr, ids))
-
-    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
-        return list(map(chr, ids))
-
-
-def chat(server: Server, quirks: str, **options: Any) -> LocalChatCompletion:
-    return LocalChatCompletion(
-        base_url=f"{server.address(quirks)}/chat/completions", model="m", max_retries=1, **options
-    )
-
-
-def completions(server: Server, quirks: str) -> TemplateLM:
-    model = LocalCompletionsAPI(
-        base_url=f"{server.address(quirks)}/completions",
-        model="m",
-        max_retries=1,
-        tokenizer_backend=None,
-    )
-    model.tokenized_requests = True
-    server.tokenizer = model.tokenizer = Characters()
-    model.tok_encode = _encode  # type: ignore[method-assign]
-    return model
-
-
-def _encode(text: Any, **_: Any) -> Any:
-    return list(map(ord, text)) if isinstance(text, str) else list(map(_encode, text))
-
-
-def run(model: Any, task: str, **metadata: Any) -> list[dict[str, Any]]:
-    found = simple_evaluate(
-        model=model,
-        tasks=[task],
-        metadata={"n": 3, **metadata},
-        apply_chat_template=isinstance(model, LocalChatCompletion),
-        log_samples=True,
-        bootstrap_iters=0,
-    )
-    return [sample for samples in found["samples"].values() for sample in samples]
+def run(model: Any, task: str, gen_kwargs: Any = None, **metadata: Any) -> list[dict[str, Any]]:
+    return samples_of(run_on_server(model, task, gen_kwargs=gen_kwargs, **metadata))
 
 
 def sent(server: Server) -> list[dict[str, Any]]:
@@ -116,17 +64,10 @@ def test_each_question_is_asked_without_what_the_server_refuses(
 
 def test_the_user_s_temperature_is_sent_in_every_stage(server: Server) -> None:
     asked = sent(server)
-    found = simple_evaluate(
-        model=chat(server, "temperature-above-0"),
-        tasks=["signals_stated_after"],
-        metadata={"n": 2},
-        gen_kwargs="temperature=0.01",
-        apply_chat_template=True,
-        log_samples=True,
-        bootstrap_iters=0,
-    )
+    model = chat(server, "temperature-above-0")
+    samples = run(model, "signals_stated_after", n=2, gen_kwargs="temperature=0.01")
     assert [request["temperature"] for request in asked] == [0.01] * 4
-    assert not notes([sample for samples in found["samples"].values() for sample in samples])
+    assert not notes(samples)
 
 
 @pytest.mark.usefixtures("mirror")

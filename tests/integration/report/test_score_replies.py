@@ -424,3 +424,31 @@ def test_fields_of_every_row_can_be_given_at_once(tmp_path: Path) -> None:
     (told,) = json.loads(CliRunner().invoke(main, [scored[0], str(given), *scored[2:], *fields]).stdout)
     scores = [told["metrics"][f"winkler/{level}"] for level in ("p=0.9", "p=0.99")]
     assert scores == pytest.approx([2, 402])
+
+
+def test_a_row_may_say_why_its_reply_ended(tmp_path: Path) -> None:
+    row = {"question": "Is 3 + 4 equal to 7?", "answer": "yes", "kind": "boolean"}
+    reply = '{"Answer": "True", "Confidence": 0.9}'
+    rows = [
+        {**row, "id": "cut", "reply": reply[:30], "finish_reason": "length"},
+        {**row, "id": "whole", "reply": reply, "finish_reason": "length"},
+        {**row, "id": "filtered", "reply": reply, "finish_reason": "content_filter"},
+        {**row, "id": "ended", "reply": reply, "finish_reason": "stop"},
+        {**row, "id": "unknown", "reply": reply},
+    ]
+    path = tmp_path / "replies.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    (log,) = score_replies(path, "boolq", log_dir=tmp_path / "logs")
+    samples = read_eval_log(log.location).samples or []
+    found = {
+        sample.id: scored_trial(score.value, score.metadata)["status"]
+        for sample in samples
+        for score in (sample.scores or {}).values()
+    }
+    assert found == {
+        "cut": "truncated",
+        "whole": "ok",
+        "filtered": "filtered",
+        "ended": "ok",
+        "unknown": "ok",
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -10,7 +11,6 @@ from weakref import WeakKeyDictionary
 from lm_eval.api.model import LM
 
 from confidence_tasks.harness.address import public_address
-from confidence_tasks.harness.compat import see_replies
 from confidence_tasks.harness.system_role import MOVED, SYSTEM_MESSAGE, RenderedPrompts, has_text
 
 Turns = list[dict[str, str]]
@@ -35,12 +35,11 @@ class Run:
     served: set[str] = field(default_factory=set)
     moved: bool = False
 
-    def see(self, asked: str, outputs: Any) -> None:
-        """Note the models that served some replies."""
-        for reply in outputs if isinstance(outputs, list) else [outputs]:
-            name = reply.get("model") if isinstance(reply, dict) else None
-            if isinstance(name, str) and name != asked:
-                self.served.add(name)
+    def see(self, asked: str, output: Mapping[str, Any]) -> None:
+        """Note the model that served a reply."""
+        name = output.get("model")
+        if isinstance(name, str) and name != asked:
+            self.served.add(name)
 
     def origin(self, address: str) -> dict[str, str]:
         """Return what the results must tell."""
@@ -58,9 +57,7 @@ _RUNS: WeakKeyDictionary[LM, Run] = WeakKeyDictionary()
 def run_of(model: LM) -> Run:
     """Return the run of a model."""
     if model not in _RUNS:
-        run = _RUNS[model] = Run()
-        asked = str(getattr(model, "model", ""))
-        see_replies(model, lambda outputs: run.see(asked, outputs))
+        _RUNS[model] = Run()
     return _RUNS[model]
 
 

@@ -1,30 +1,50 @@
-"""Servers that lm-eval asks over HTTP: what they refuse, and whether they measure the tokens that they are given.
+"""Servers that lm-eval asks over HTTP: what they refuse, which calls they do not answer, and what they measure.
 
-lm-eval repeats a refused request as it is, and does not say why it was refused. Here the first request of each kind is
-sent alone, without the optional parameters that the server refuses, and the later ones follow it.
+lm-eval repeats a refused request as it is, and one request without a reply ends its run. Here a request is sent without
+the optional parameters that the server refuses, and a call without a reply is lost. The first request of each kind is
+sent alone: if a server answers none of the first requests, the run stops before the others are paid for.
 """
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
+import requests as http
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM, TemplateLM
+from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
+from confidence_tasks.harness.address import public_address
 from confidence_tasks.harness.compat import (
-    calls_one_by_one,
-    filter_payloads,
+    calls_through,
+    generations_through,
     is_endpoint,
+    payload_of,
+    post,
     token_loglikelihoods,
 )
-from confidence_tasks.harness.refusals import REFUSED, REFUSING, Refusals
+from confidence_tasks.harness.lm_eval import wire
+from confidence_tasks.harness.lm_eval.chat import run_of
+from confidence_tasks.harness.lm_eval.generated import Generated
+from confidence_tasks.harness.lm_eval.measured import Unmeasured, measured
+from confidence_tasks.harness.refusals import (
+    REFUSED,
+    REFUSING,
+    Refusals,
+    RefusedParameterError,
+    quoted,
+    read_refusal,
+)
 
 T = TypeVar("T")
 
-_refusals: WeakKeyDictionary[LM, Refusals] = WeakKeyDictionary()
+_log = logging.getLogger(__name__)
 
 _SCORING = dict.fromkeys(
     ("logprobs", "max_tokens"),
@@ -32,67 +52,226 @@ _SCORING = dict.fromkeys(
 )
 """Parameters without which a server cannot score given tokens, with what the user can do."""
 
+_FIRST = 3
+"""Number of requests at the start of which one must be answered."""
 
-def first_alone(
-    model: LM, requests: Sequence[T], ask: Callable[[Sequence[T]], Sequence[Any]], needed: Mapping[str, str]
-) -> list[Any]:
-    """Return ``ask(requests)``; an endpoint is asked the first request alone, to learn what it refuses.
+_AGAIN = (408, 409, 425, 429)
+"""HTTP statuses below 500 after which a call is worth repeating."""
 
-    ``needed`` has the parameters that cannot be left out, each with what the user can do.
+_FIXES: Mapping[int, str] = {
+    401: "check the key in OPENAI_API_KEY",
+    403: "check the key in OPENAI_API_KEY",
+    404: "check base_url, such as http://127.0.0.1:8000/v1/chat/completions, and model",
+    429: "wait, check the quota of the key, or lower num_concurrent",
+}
+_CHECK = "check that base_url is the whole address of a running server, such as http://127.0.0.1:8000/v1/chat/completions"
 
-    Raises
-    ------
-    RefusedParameterError
-        If the server refuses a needed parameter.
+_UNANSWERED = "unanswered"
+"""Key of what stands for the reply of a server without one: the reason."""
+
+
+class UnansweredError(RuntimeError):
+    """A server answers none of the first requests."""
+
+
+class _TryAgainError(Exception):
+    """A call failed in a way that may pass."""
+
+
+@dataclass
+class Server:
+    """What is known of the server of a model.
+
+    Attributes
+    ----------
+    model : LM
+        The model.
+    refusals : Refusals
+        The parameters that the server refuses.
+    lost : Counter of str
+        Number of calls without a reply, by the reason.
+    stopped : RefusedParameterError or None
+        The refusal of a parameter that is needed.
     """
-    if not is_endpoint(model) or not requests:
-        return list(ask(requests)) if requests else []
-    if model not in _refusals:
-        _refusals[model] = Refusals(str(getattr(model, "base_url", model)))
-        filter_payloads(model, partial(_as_accepted, _refusals[model]))
-    with calls_one_by_one(model, partial(_is_worth_repeating, _refusals[model], needed)):
-        first = list(ask(requests[:1]))
-    return first + (list(ask(requests[1:])) if requests[1:] else [])
+
+    model: LM
+    refusals: Refusals
+    lost: Counter[str] = field(default_factory=Counter)
+    stopped: RefusedParameterError | None = None
+
+    def call(
+        self,
+        needed: Mapping[str, str],
+        messages: Sequence[Any],
+        *,
+        generate: bool = True,
+        gen_kwargs: Any = None,
+    ) -> dict[str, Any]:
+        """Return the JSON of a reply, or what stands for one.
+
+        ``needed`` has the parameters that cannot be left out, each with what the user can do.
+        """
+        limit: Any = self.model
+        trying = Retrying(
+            stop=stop_after_attempt(max(limit.max_retries, 1)),
+            wait=wait_exponential(multiplier=0.5, min=1, max=10),
+            retry=retry_if_exception_type(_TryAgainError),
+        )
+        make = partial(payload_of, self.model, messages, generate=generate, gen_kwargs=gen_kwargs)
+        try:
+            outputs: dict[str, Any] = trying(self._attempt, needed, make, len(messages))
+        except RefusedParameterError as error:
+            self.stopped = self.stopped or error
+            return {_UNANSWERED: str(error), "n": len(messages)}
+        except RetryError as error:
+            return {_UNANSWERED: str(error.last_attempt.exception()), "n": len(messages)}
+        run_of(self.model).see(str(limit.model), outputs)
+        return outputs
+
+    def _attempt(
+        self, needed: Mapping[str, str], make: Callable[[], dict[str, Any]], n_replies: int
+    ) -> dict[str, Any]:
+        """Send a request, without what the server refuses; return the JSON of the reply, or what stands for one."""
+        while True:
+            payload = self._accepted(make())
+            try:
+                status, text = post(self.model, payload)
+            except http.RequestException as error:
+                raise _TryAgainError(f"it cannot be reached ({type(error).__name__}): {_CHECK}") from error
+            if wire.is_filtered_prompt(text):
+                return wire.filtered_replies(n_replies)
+            if status not in REFUSING or not self.refusals.learn(payload, text, needed):
+                return self._read(status, text, payload, n_replies)
+
+    def _accepted(self, payload: dict[str, Any]) -> dict[str, Any]:
+        """Return a payload as the server takes it, without an empty list of stop sequences."""
+        if not payload.get("stop", True):
+            payload = {name: value for name, value in payload.items() if name != "stop"}
+        return self.refusals.adapt(payload)[0]
+
+    def _read(self, status: int, text: str, sent: Mapping[str, Any], n_replies: int) -> dict[str, Any]:
+        if status >= 300:
+            problem = f"it answered {status}: {quoted(read_refusal(text)[0])} ({_FIXES.get(status, _CHECK)})"
+            if status in _AGAIN or status >= 500:
+                raise _TryAgainError(problem)
+            return {_UNANSWERED: problem, "n": n_replies}
+        outputs, problem = wire.read_body(text, n_replies)
+        if problem:
+            raise _TryAgainError(f"{problem} ({_CHECK})")
+        self.refusals.accept(sent)
+        return outputs
+
+    def texts(self, outputs: Any, parse: Callable[[Any], list[Any]]) -> list[Generated]:
+        """Return the replies in outputs of `call`."""
+        (output,) = outputs if isinstance(outputs, list) else [outputs]
+        if problem := output.get(_UNANSWERED):
+            return [Generated("", lost=problem)] * output["n"]
+        return wire.generations(output, parse)
+
+    def scores(self, outputs: Any, parse: Callable[..., Any], *, tokens: Any, ctxlens: Any) -> list[Any]:
+        """Return the log-probabilities in outputs of `call`."""
+        (output,) = outputs if isinstance(outputs, list) else [outputs]
+        if problem := output.get(_UNANSWERED):
+            return [(Unmeasured(f"{self.address}: {problem}"), False)] * output["n"]
+        return measured(self.model, output, parse, tokens, ctxlens)
+
+    @property
+    def address(self) -> str:
+        """The address of the server, for messages."""
+        return public_address(str(getattr(self.model, "base_url", "") or self.model))
+
+    def ask(
+        self, asked: Sequence[T], ask: Callable[[Sequence[T]], Sequence[Any]], needed: Mapping[str, str]
+    ) -> list[Any]:
+        """Return ``ask(asked)``, with the first requests alone until one is answered.
+
+        Raises
+        ------
+        RefusedParameterError
+            If the server refuses a needed parameter.
+        UnansweredError
+            If it answers none of the first requests.
+        """
+        call = partial(self.call, needed)
+        found: list[Any] = []
+        with calls_through(self.model, call, self.texts, self.scores, one_by_one=True):
+            while len(found) < min(_FIRST, len(asked)) and not any(map(_is_answered, found)):
+                found += ask(asked[len(found) : len(found) + 1])
+                self._stop_if_refused()
+        if not any(map(_is_answered, found)):
+            raise UnansweredError(f"{self.address} answers no call: {_problem(found[-1])}")
+        if rest := asked[len(found) :]:
+            with calls_through(self.model, call, self.texts, self.scores, one_by_one=False):
+                found += ask(rest)
+            self._stop_if_refused()
+        return found
+
+    def _stop_if_refused(self) -> None:
+        if self.stopped:
+            raise self.stopped
+
+    def generate(self, asked: Sequence[Instance], needed: Mapping[str, str]) -> list[Generated]:
+        """Return the replies to requests; a reply may be lost."""
+
+        def generate(part: Sequence[Instance]) -> list[Any]:
+            return self.model.generate_until(list(part))
+
+        # The cache keeps no lost call, so that a repeated run makes it again.
+        with generations_through(
+            self.model, lambda request, text, row: None if isinstance(text, Generated) and text.lost else text
+        ):
+            replies = self.ask(asked, generate, needed)
+        self._count_lost(replies)
+        return replies
+
+    def _count_lost(self, replies: Sequence[Generated]) -> None:
+        lost = Counter(reply.lost for reply in replies if reply.lost)
+        for problem, n_calls in lost.items():
+            _log.warning("%d of %d calls of %s are lost: %s", n_calls, len(replies), self.address, problem)
+        self.lost += lost
 
 
-def _as_accepted(refusals: Refusals, payload: dict[str, Any]) -> dict[str, Any]:
-    """Return a payload as the server takes it, without an empty list of stop sequences."""
-    if not payload.get("stop", True):
-        payload = {name: value for name, value in payload.items() if name != "stop"}
-    return refusals.adapt(payload)[0]
+def _is_answered(found: Any) -> bool:
+    return not _problem(found)
 
 
-def _is_worth_repeating(
-    refusals: Refusals, needed: Mapping[str, str], sent: dict[str, Any], status: int, text: str
-) -> bool:
-    if status in REFUSING:
-        return refusals.learn(sent, text, needed)
-    if status < 300:
-        refusals.accept(sent)
-    return False
+def _problem(found: Any) -> str:
+    """Return why a call has no reply or value; empty if it has."""
+    value = found[0] if isinstance(found, tuple) else found
+    return value.lost if isinstance(value, Generated) else getattr(value, "problem", "")
 
 
-def generate(model: LM, requests: Sequence[Instance]) -> list[str]:
-    """Return the model's replies; an endpoint is asked without what it refuses."""
+_servers: WeakKeyDictionary[LM, Server] = WeakKeyDictionary()
+
+
+def server_of(model: LM) -> Server:
+    """Return what is known of the server of a model."""
+    if model not in _servers:
+        _servers[model] = Server(model, Refusals(str(getattr(model, "base_url", model))))
+    return _servers[model]
+
+
+def generate(model: LM, requests: Sequence[Instance]) -> list[Generated]:
+    """Return the replies of an endpoint, which is asked without what it refuses; a reply may be lost."""
     temperatures = {request.args[1].get("temperature") for request in requests} - {None, 0.0}
     fix = "Choose a temperature that it takes, or leave out the one in --gen_kwargs"
-    needed = {"temperature": fix} if temperatures else {}
-    return first_alone(model, requests, lambda part: model.generate_until(list(part)), needed)
+    return server_of(model).generate(requests, {"temperature": fix} if temperatures else {})
 
 
 def loglikelihoods(model: TemplateLM, pairs: Sequence[tuple[list[int], list[int]]]) -> list[float]:
     """Return the log-probability of each continuation; an endpoint is asked without what it refuses."""
-    return [value for value, _ in first_alone(model, pairs, partial(token_loglikelihoods, model), _SCORING)]
-
-
-def notes(model: LM) -> list[str]:
-    """Return the notes on the parameters that the model's server refused."""
-    return list(map(str, _refusals[model].made)) if model in _refusals else []
+    if not pairs:
+        return []
+    if not is_endpoint(model):
+        return [value for value, _ in token_loglikelihoods(model, pairs)]
+    found = server_of(model).ask(pairs, partial(token_loglikelihoods, model), _SCORING)
+    return [value for value, _ in found]
 
 
 def note_refusals(model: LM, requests: Sequence[Instance]) -> None:
-    """Add the notes to the settings of requests, which lm-eval logs with each sample."""
-    if found := notes(model):
-        for request in requests:
-            context, settings = request.args
-            request.arguments = (context, {**settings, REFUSED: found})
+    """Add the notes on refused parameters to the settings of requests, which lm-eval logs with each sample."""
+    if model not in _servers or not (found := list(map(str, _servers[model].refusals.made))):
+        return
+    for request in requests:
+        context, settings = request.args
+        request.arguments = (context, {**settings, REFUSED: found})

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections import defaultdict
 from collections.abc import Container, Sequence
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-import requests
 from lm_eval.api.model import TemplateLM
 
 from confidence_tasks.harness.compat import is_endpoint
-from confidence_tasks.harness.lm_eval.endpoints import loglikelihoods
+from confidence_tasks.harness.lm_eval.endpoints import UnansweredError, loglikelihoods
+from confidence_tasks.harness.lm_eval.measured import NOT_ECHOED, Unmeasured
 from confidence_tasks.harness.refusals import RefusedParameterError
 from confidence_tasks.reading.token_probabilities import ROUNDING, is_possible
 
 Pair: TypeAlias = tuple[list[int], list[int]]
 """Context tokens and continuation tokens."""
-
-NOT_ECHOED = (
-    "the server returned no log-probabilities of the given tokens, which it must echo (vllm and sglang servers do, "
-    "llama.cpp's server does not)"
-)
-
-_log = logging.getLogger(__name__)
 
 
 def scoring_problem(pairs: Sequence[Pair], values: Sequence[float]) -> str:
@@ -40,6 +32,8 @@ def scoring_problem(pairs: Sequence[Pair], values: Sequence[float]) -> str:
     >>> scoring_problem(pairs, [-0.7, -0.7, -5.0]), scoring_problem(pairs, [-0.1, -0.1, -5.0])
     ('', 'the probabilities of 2 continuations of one text add up to 1.81, which is impossible')
     """
+    if missing := [value.problem for value in values if isinstance(value, Unmeasured)]:
+        return missing[0]
     if wrong := [value for value in values if not is_possible(value)]:
         return f"the model returned a log-probability of {wrong[0]:g}, which is impossible"
     if any(isinstance(value, int) for value in values) or (len(values) > 1 and not any(values)):
@@ -81,12 +75,9 @@ def measuring_problem(model: TemplateLM, context: str) -> str:
         pairs = [(ids, yes), (ids, no)]
         try:
             _verdicts[model] = scoring_problem(pairs, loglikelihoods(model, pairs))
-        except RefusedParameterError as error:
+        except (RefusedParameterError, UnansweredError) as error:
             _verdicts[model] = str(error)
         except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
             # lm-eval found no log-probabilities in the reply.
             _verdicts[model] = f"{NOT_ECHOED}: {type(error).__name__}: {error}"
-        except (requests.RequestException, OSError) as error:
-            _log.warning("The server's log-probabilities cannot be tested: %s", error)
-            return ""
     return _verdicts[model]

@@ -29,12 +29,15 @@ from confidence_tasks.harness.compat import (
     cache_result,
     cached_result,
     has_network,
+    is_endpoint,
     network_logits,
 )
-from confidence_tasks.harness.lm_eval import endpoints
+from confidence_tasks.harness.lm_eval import endpoints, local
 from confidence_tasks.harness.lm_eval.chat import Turns, render
 from confidence_tasks.harness.lm_eval.endpoints import loglikelihoods
-from confidence_tasks.harness.lm_eval.scoring import NOT_ECHOED, Pair, measuring_problem, scoring_problem
+from confidence_tasks.harness.lm_eval.generated import Generated, stop_of
+from confidence_tasks.harness.lm_eval.measured import NOT_ECHOED
+from confidence_tasks.harness.lm_eval.scoring import Pair, measuring_problem, scoring_problem
 from confidence_tasks.harness.staged import (
     STUDY,
     as_continuation,
@@ -43,6 +46,8 @@ from confidence_tasks.harness.staged import (
     replies_to_json,
     sample_seed,
 )
+from confidence_tasks.harness.stopped import FinishedReplies
+from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.reading.token_probabilities import (
     answer_slice,
     match_option,
@@ -333,7 +338,8 @@ class _Document:
 
     def calls(self, model: LM, stage: Stage) -> Iterator[tuple[StageGeneration, _Conversation]]:
         """Yield the calls of a stage, each with its conversation."""
-        call = StageCall(self.study, self.question, self.condition, stage.name, self.replies)
+        replies = FinishedReplies(self.study, self.stages, self.question, self.condition).of(self.replies)
+        call = StageCall(self.study, self.question, self.condition, stage.name, replies)
         # With one generated reply, its limit is in the configuration, where --gen_kwargs can change it.
         several = sum(not each.forced_reply for each in self.stages) > 1
         first = self.request.doc["prompt"], _Conversation(self.request.turns, self.request.args[0])
@@ -408,7 +414,7 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
         for document, _, generation, _ in calls:
             text = next(texts) if _is_generated(generation) else _forced_text(generation)
             document.lost |= text is None
-            generation.resps = [text or ""]
+            generation.resps = ["" if text is None else text]
         scored = [generation for _, stage, generation, _ in calls if stage.logprobs]
         tokens = dict(zip(map(id, scored), methods.score_tokens(scored), strict=True)) if scored else {}
         for document in documents:
@@ -418,7 +424,7 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
             document.replies[stage.name].append(
                 _make_reply(model, generation, tokens.get(id(generation), ()))
             )
-            reply = conversation.append(generation.resps[0], "assistant")
+            reply = conversation.append(_visible(generation.resps[0]), "assistant")
             document.conversations.setdefault(stage.name, reply)
     endpoints.note_refusals(model, requests)
     return [None if document.lost else replies_to_json(document.replies) for document in documents]
@@ -429,6 +435,12 @@ add_request_type(REQUEST_TYPE, run_stages)
 
 def _is_generated(generation: StageGeneration) -> bool:
     return not (generation.stage.forced_reply or generation.stage.candidates)
+
+
+def _visible(text: str) -> str:
+    """Return a reply as it stands in the conversation that goes on: without the thought, as on Inspect."""
+    visible = strip_thoughts(text)
+    return visible if visible.strip() else text
 
 
 def _forced_text(generation: StageGeneration) -> str:
@@ -465,6 +477,7 @@ def _make_reply(model: LM, generation: StageGeneration, tokens: Sequence[Token] 
         _n_tokens(model, generation.args[0]),
         _n_tokens(model, text),
         problem,
+        stop=stop_of(text),
     )
 
 
@@ -481,15 +494,16 @@ _SEEDED_MODELS = frozenset({"TemplateAPI", "VLLM"})
 """Names of the model classes that accept a seed with each request."""
 
 
-def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str]:
+def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str | None]:
     """Generate replies with seeds; lm-eval calls this as a method of the model. Equal requests are made once.
 
     lm-eval sends one fixed seed to endpoints, with which all samples of a prompt would be equal, and does not cache
     samples. Here each sample has the same seed as on Inspect. Endpoints and vLLM receive the seed. For an ``hf`` model
     with a batch size of 1, PyTorch is seeded before each reply. With larger batches, and in other models, all samples
-    come from one random stream, seeded by ``--seed``. Every sample is cached (``--use_cache``).
+    come from one random stream, seeded by ``--seed``. Every sample is cached (``--use_cache``). A call without a reply
+    is lost: None.
     """
-    replies: dict[str, str] = {}
+    replies: dict[str, str | None] = {}
     pending: dict[str, tuple[Instance, Instance]] = {}
     keys = [json.dumps(request.args, sort_keys=True) for request in requests]
     for key, request in zip(keys, requests, strict=True):
@@ -502,29 +516,32 @@ def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str]:
             pending[key] = request, generation
     generated = _generate(model, list(pending.values())) if pending else []
     for (key, (request, _)), reply in zip(pending.items(), generated, strict=True):
-        replies[key] = reply
-        cache_result(model, SAMPLES, request.args, reply)
+        replies[key] = None if isinstance(reply, Generated) and reply.lost else reply
+        if replies[key] is not None:
+            cache_result(model, SAMPLES, request.args, reply)
     endpoints.note_refusals(model, requests)
     return [replies[key] for key in keys]
 
 
 def _generate(model: LM, requests: Sequence[tuple[Instance, Instance]]) -> Iterable[str]:
     """Return the reply to each pair of a sample request and its generation request."""
-    local: Any = model
+    network: Any = model
     seeded = any("seed" in request.args[1] for request, _ in requests)
-    if not (seeded and has_network(model) and local.batch_size == 1):
-        return endpoints.generate(model, [generation for _, generation in requests])
+    if seeded and has_network(model) and network.batch_size == 1:
+        every = tqdm(requests, desc="Running generate_samples requests")
+        return (_generate_seeded(model, *pair) for pair in every)
+    generations = [generation for _, generation in requests]
     return (
-        _generate_seeded(local, *pair) for pair in tqdm(requests, desc="Running generate_samples requests")
+        endpoints.generate(model, generations) if is_endpoint(model) else local.generate(model, generations)
     )
 
 
-def _generate_seeded(model: Any, request: Instance, generation: Instance) -> str:
+def _generate_seeded(model: LM, request: Instance, generation: Instance) -> str:
     import torch
 
     if "seed" in request.args[1]:
         torch.manual_seed(request.args[1]["seed"])
-    reply: str = model.generate_until([generation], disable_tqdm=True)[0]
+    (reply,) = local.generate(model, [generation], disable_tqdm=True)
     return reply
 
 

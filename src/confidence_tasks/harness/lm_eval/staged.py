@@ -17,6 +17,7 @@ from lm_eval.api.task import ConfigurableTask
 from confidence_tasks.harness.address import ORIGIN
 from confidence_tasks.harness.compat import choose_group_members, model_arguments, set_metrics
 from confidence_tasks.harness.lm_eval.chat import Turns, render, run_of
+from confidence_tasks.harness.lm_eval.generated import stop_of
 from confidence_tasks.harness.lm_eval.groups import REVISIONS, TaskGroup, aggregations, sample_metrics
 from confidence_tasks.harness.lm_eval.stage_requests import (
     GENERATION,
@@ -372,7 +373,9 @@ class StudyOfStages(ConfigurableTask):
         if reply is None:
             return {}
         replies: Replies = (
-            {self.stages[0].name: [ModelReply(reply)]} if self.generates else replies_from_json(reply)
+            {self.stages[0].name: [ModelReply(reply, stop=stop_of(reply))]}
+            if self.generates
+            else replies_from_json(reply)
         )
         question = question_from_metadata(doc)
         trial = read_trial(self.study, question, doc["condition"], replies, self.parameters)

@@ -60,6 +60,8 @@ With --study, a row has the fields
   id, subject, level, source
              of the question
   model      the model that replied; each model gets a log
+  finish_reason
+             why the reply ended: length (cut off at the token limit) or content_filter; without it, a reply is complete
 and the fields of its study, which --list shows; the last of these may also be called condition.
 
 \b
