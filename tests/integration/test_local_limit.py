@@ -1,18 +1,11 @@
-"""Replies of a network in this process that reach the limit of tokens, on both harnesses; a small random network."""
+"""Replies of a network in this process that reach the limit of tokens, on lm-eval; a small random network."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai import eval
-from inspect_ai.log import read_eval_log
-from inspect_ai.model import get_model
 from tests.integration.lm_eval.harnesses import lm_eval_run
 from tests.integration.test_chat_templates import networks  # noqa: F401
-
-from confidence_tasks import riskeval
-from confidence_tasks.harness.inspect.viewer import scored_trial
 
 pytestmark = pytest.mark.hf
 
@@ -21,9 +14,13 @@ LIMIT = 4
 
 def ending(folder: str, share: int) -> tuple[Any, Any, list[int]]:
     """The network of a folder, of whose vocabulary every ``share``-th token ends a reply."""
+    import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     network, tokenizer = (each.from_pretrained(folder) for each in (AutoModelForCausalLM, AutoTokenizer))
+    with torch.no_grad():
+        for weights in network.parameters():
+            weights.mul_(20)  # with small weights, all prompts would have one reply
     ends = list(range(0, len(tokenizer), share))
     network.generation_config.eos_token_id = ends
     network.save_pretrained(folder)
@@ -52,7 +49,7 @@ def test_lm_eval_tells_the_replies_that_were_cut_off(
     from lm_eval.models.huggingface import HFLM
 
     folder = networks["keeps"]
-    network, tokenizer, ends = ending(folder, 8)
+    network, tokenizer, ends = ending(folder, 6)
     found = lm_eval_run(
         HFLM(pretrained=folder, dtype="float32", device="cpu", batch_size=batch_size),
         ["riskeval_lambda10_arithmetic"],
@@ -65,21 +62,3 @@ def test_lm_eval_tells_the_replies_that_were_cut_off(
     expected = [goes_on(network, tokenizer, sample["arguments"][0][0], ends) for sample in samples]
     assert [sample["trial"]["status"] == "truncated" for sample in samples] == expected
     assert 0 < sum(expected) < 12
-
-
-@pytest.mark.parametrize(("share", "status"), [(10**6, "truncated"), (1, "unreadable")])
-def test_inspect_tells_the_replies_that_were_cut_off(
-    share: int,
-    status: str,
-    networks: Mapping[str, str],  # noqa: F811
-    tmp_path: Path,
-) -> None:
-    folder = networks["keeps"]
-    ending(folder, share)
-    model = get_model("hf/network", model_path=folder, device="cpu", do_sample=False, memoize=False)
-    task = riskeval(source="arithmetic", n=3, penalties="10", parser="rules")
-    (log,) = eval(task, model=model, log_dir=str(tmp_path), display="none", max_tokens=LIMIT)
-    scores = [
-        score for sample in read_eval_log(log.location).samples or [] for score in sample.scores.values()
-    ]
-    assert [scored_trial(score.value, score.metadata)["status"] for score in scores] == [status] * 3

@@ -16,6 +16,7 @@ from copy import copy, deepcopy
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import partial
+from gc import collect
 from importlib import import_module
 from inspect import currentframe, getattr_static
 from pathlib import Path
@@ -58,6 +59,7 @@ def shorten_tracebacks(describe: Callable[[BaseException], str]) -> None:
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if message := describe(error):
+            collect()  # closes the progress bars, whose last state would be printed below the message
             print(f"Error: {message}", file=sys.stderr)
         else:
             default_hook(kind, error, trace)

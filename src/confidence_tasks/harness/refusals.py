@@ -17,6 +17,9 @@ from typing import Any
 REFUSED = "server_refusals"
 """Key of a sample's metadata, or of an lm-eval request's settings, that holds the notes on refused parameters."""
 
+LOST = "lost_call"
+"""Key of an lm-eval request's settings that holds the reason why there is no reply."""
+
 REFUSING = (400, 422)
 """HTTP statuses of a refusal."""
 
@@ -53,7 +56,11 @@ _MOST = 10
 """Maximum number of notes that are read from a log."""
 
 
-class RefusedParameterError(RuntimeError):
+class StopError(RuntimeError):
+    """A run cannot go on; the message says why, and what the user can do."""
+
+
+class RefusedParameterError(StopError):
     """A server refuses a parameter that the study or the user needs."""
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from confidence_tasks.reading.cleaning import truncate_reply
 from confidence_tasks.reading.thoughts import strip_thoughts
-from confidence_tasks.reading.token_probabilities import is_known, listed_mass, missing_reason
+from confidence_tasks.reading.token_probabilities import candidates, is_known, listed_mass, missing_reason
 from confidence_tasks.study.stage import Token
 
 SPAN = 2_000
@@ -62,7 +62,8 @@ def true_probability(tokens: Iterable[Token]) -> float:
 
     The probabilities of all spellings are added. If True or False is not among the alternatives, its probability is
     taken to be 1 minus the sum of the listed ones, which is its upper bound. The result is NaN if the reply begins with
-    another word or has no log-probabilities.
+    another word, has no log-probabilities, or no alternatives to its first word are listed: the rest of the probability
+    would then be a wide bound.
 
     References
     ----------
@@ -72,11 +73,13 @@ def true_probability(tokens: Iterable[Token]) -> float:
     --------
     >>> round(true_probability([Token("True", math.log(0.6), {"True": math.log(0.6), " false": math.log(0.2)})]), 6)
     0.75
-    >>> round(true_probability([Token("False", math.log(0.9), {})]), 6)
-    0.1
+    >>> round(true_probability([Token("False", math.log(0.9), {"Maybe": math.log(0.05)})]), 6)
+    0.052632
+    >>> true_probability([Token("False", math.log(0.9), {})])
+    nan
     """
     first = next((token for token in tokens if any(map(str.isalnum, token.text))), None)
-    if first is None or not is_known(first.logprob) or missing_reason([first]):
+    if first is None or len(candidates(first)) < 2 or not is_known(first.logprob) or missing_reason([first]):
         return math.nan
     mass, unlisted = listed_mass(first, TRUE_FALSE)
     if not any(mass.values()):

@@ -237,6 +237,21 @@ def number_probability(tokens: Sequence[Token]) -> float:
     return math.exp(min(math.fsum(logprobs), 0.0))
 
 
+def first_word_span(reply: str) -> tuple[int, int]:
+    """Return the start and the end of the first word of a reply; (0, 0) if there is none.
+
+    Examples
+    --------
+    >>> first_word_span(" **True**, because"), first_word_span("...")
+    ((3, 7), (0, 0))
+    """
+    word = _WORD.search(reply)
+    return word.span() if word else (0, 0)
+
+
+_WORD = re.compile(r"[^\W_]+")
+
+
 def number_span(reply: str) -> tuple[int, int]:
     """Return the start and the end of the number in the answer of a reply; (0, 0) if there is none.
 

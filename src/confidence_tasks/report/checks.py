@@ -97,7 +97,8 @@ def incomplete(results: TaskResults) -> Iterator[Notice]:
             severity: Severity = "serious" if file.lost >= LARGE_LOSS * planned else "warning"
             if file.lost or status:
                 name = file.path.rsplit("/", 1)[-1]
-                places[severity].append(f"{model.label}: {file.lost} of {planned} in {name}{status}")
+                why = "".join(f"; {count} because {reason}" for reason, count in file.why_lost.items())
+                places[severity].append(f"{model.label}: {file.lost} of {planned} in {name}{status}{why}")
     for severity, where in places.items():
         yield from notice_if_any(
             severity,

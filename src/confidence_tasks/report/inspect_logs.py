@@ -116,7 +116,7 @@ def _read(
                 columns=_without(columns, invalid),
                 created=spec.created,
                 lost=max(planned, len(same_way)) - len(scored.keys() | invalid),
-                lost_by=Counter(limit for (of, _), limit in limits.items() if limit and of == effort),
+                lost_by=dict(Counter(limit for (of, _), limit in limits.items() if limit and of == effort)),
                 versions=_versions(header),
                 setup={**setup, **({FALLBACK: fallback} if fallback else {})},
                 provenance=_provenance(header),

@@ -21,9 +21,10 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.address import ORIGIN
 from confidence_tasks.harness.correctness import BY_DEFAULT, SUFFIX, Correctness
 from confidence_tasks.harness.lm_eval.groups import REVISIONS, TRIAL
-from confidence_tasks.harness.refusals import REFUSED, refusals_in
+from confidence_tasks.harness.refusals import LOST, REFUSED, refusals_in
 from confidence_tasks.harness.system_role import SYSTEM_MESSAGE
 from confidence_tasks.report.benchmark_samples import benchmark_samples, group_of_task
+from confidence_tasks.report.labels import printable
 from confidence_tasks.report.trial_files import (
     EXTRA_COLUMNS,
     ORIGINS,
@@ -43,7 +44,7 @@ from confidence_tasks.study.definition import Study, short_repr
 from confidence_tasks.study.trial import Trial
 
 _NAME = re.compile(r"(?:^|/)samples_(?P<task>[^/]+)_(?P<time>\d{4}-\d\d-\d\dT[^/]*)\.jsonl$")
-_TASK_METADATA = frozenset({"condition", "source", "study", "config_source", "version", REVISIONS})
+_TASK_METADATA = frozenset({"condition", "source", "study", "config_source", "version", REVISIONS, ORIGIN})
 """Keys of a task's metadata that are not parameters of the study: its condition, source and data."""
 
 _RUN_KEYS = (
@@ -158,7 +159,7 @@ def read_sample_file(path: str, correct: Correctness = BY_DEFAULT) -> TrialFile:
     if study is None:
         return _read_benchmark(path, task, run, correct)
     keys = tuple(study.column_types)
-    rows, n_lines, generation = _rows(path, keys)
+    rows, n_lines, generation, why_lost = _rows(path, keys)
     refused = refusals_in(generation.pop(REFUSED, None))
     if not rows:
         raise NotTrialsError(f"no line of task {task} holds a trial of a study")
@@ -171,6 +172,8 @@ def read_sample_file(path: str, correct: Correctness = BY_DEFAULT) -> TrialFile:
         design=study.design_of(task),
         columns=columns,
         lost=max(_n_samples(run, task), n_lines) - len(rows),
+        why_lost=dict(why_lost),
+        from_cache=_from_cache(run, task),
         provenance=_provenance(run, task),
         left_out=left_out,
         refused=refused,
@@ -258,7 +261,7 @@ class _Doc(Struct, gc=False):
 
 class _Sample(Struct, gc=False):
     doc: _Doc
-    trial: Any = field(name=TRIAL)
+    trial: Any = field(name=TRIAL, default=None)
     prompt_hash: Any = None
     arguments: Any = None
 
@@ -266,10 +269,14 @@ class _Sample(Struct, gc=False):
 _SAMPLE = Decoder(_Sample)
 
 
-def _rows(path: str, keys: Sequence[str]) -> tuple[list[tuple[Any, ...]], int, dict[str, Any]]:
-    """Return the record and the extra columns of each trial, the number of lines, and the settings of generation."""
+def _rows(path: str, keys: Sequence[str]) -> tuple[list[tuple[Any, ...]], int, dict[str, Any], Counter[str]]:
+    """Return the record and the extra columns of each trial, the number of lines, and the settings of generation.
+
+    The last value has the number of calls without a reply by the reason.
+    """
     rows, n_lines = [], 0
     generation: dict[str, Any] = {}
+    why_lost: Counter[str] = Counter()
     with fsspec.open(path, "rb") as lines:
         for line in lines:
             n_lines += 1
@@ -283,7 +290,21 @@ def _rows(path: str, keys: Sequence[str]) -> tuple[list[tuple[Any, ...]], int, d
                     shared = shared_by(sample.trial, doc)
                     rows.append((*map(sample.trial.get, keys), question, prompt, *shared, str(doc.id), 1))
                     generation = generation or _generation(sample.arguments)
-    return rows, n_lines, generation
+                elif reason := _generation(sample.arguments).get(LOST):
+                    why_lost[printable(str(reason)[:_LONGEST_REASON])] += 1
+    return rows, n_lines, generation, why_lost
+
+
+_LONGEST_REASON = 400
+"""Maximum number of characters of the reason why a call has no reply."""
+
+
+def _from_cache(run: Mapping[str, Any], task: str) -> str:
+    """Return from when the replies of a run are that it read from the cache of an earlier run; empty if none are."""
+    origin = (run.get("configs", {}).get(task, {}).get("metadata") or {}).get(ORIGIN)
+    return (
+        printable(str(origin.get("from_cache") or ""))[:_LONGEST_REASON] if isinstance(origin, dict) else ""
+    )
 
 
 def _origin(run: Mapping[str, Any], task: str) -> dict[str, str]:

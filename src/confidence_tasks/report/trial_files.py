@@ -54,6 +54,8 @@ class TrialFile:
         Number of samples without a trial: those that failed, were not finished, or were never asked.
     lost_by : mapping of str to int
         Of the samples without a trial, the number that each limit of a sample ended, by the name of the limit.
+    why_lost : mapping of str to int
+        Number of samples without a trial by the reason why a call has no reply, where the file tells it.
     versions : mapping of str to str
         Versions of the packages and of the task that the run used.
     setup : mapping of str to str
@@ -94,6 +96,7 @@ class TrialFile:
     created: str = ""
     lost: int = 0
     lost_by: Mapping[str, int] = field(default_factory=dict)
+    why_lost: Mapping[str, int] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     setup: Mapping[str, str] = field(default_factory=dict)
     provenance: Mapping[str, str] = field(default_factory=dict)

@@ -129,7 +129,8 @@ class Stage:
         log-probabilities, computes that of this part only and divides it equally among its tokens.
     options : callable, optional
         ``options(question)`` returns the possible answers, each with the words that express it. On lm-eval the
-        alternatives to the first token of the ``span`` are then all tokens of the vocabulary that begin such a word.
+        alternatives to the first token of the ``span``, or of the first word without one, are then all tokens of the
+        vocabulary that begin such a word.
     candidates : sequence of str
         Possible replies. lm-eval scores each of them and generates no reply: they are alternatives to a single token.
     delimiter : str

@@ -368,6 +368,10 @@ _SCORED: Mapping[str, Quirk] = {
     "echo-zero": scored(
         lambda found: found.update(token_logprobs=[None, *[0.0] * (len(found["tokens"]) - 1)])
     ),
+    "echo-one-more": scored(
+        lambda found: found.update({key: [values[0], *values] for key, values in found.items()})
+    ),
+    "echo-other-tokens": scored(lambda found: found.update(tokens=["zebra"] * len(found["tokens"]))),
     "shuffle": lambda exchange: exchange.reply["choices"].reverse(),
 }
 

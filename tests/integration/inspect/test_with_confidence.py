@@ -20,7 +20,7 @@ from inspect_ai.model import (
     get_model,
 )
 from inspect_ai.scorer import match
-from inspect_ai.solver import TaskState
+from inspect_ai.solver import TaskState, solver
 from inspect_ai.tool import ToolCall
 
 from confidence_tasks import with_confidence
@@ -182,3 +182,38 @@ def test_within_adds_the_instruction_to_the_prompt_and_the_label_says_so(tmp_pat
     (file,) = collect(str(tmp_path)).files
     assert file.setup["task.when"] == "within"
     assert set(file.columns["condition"]) == {"stated"}
+
+
+def test_a_sample_that_a_limit_ended_is_lost_and_a_cut_off_reply_states_nothing(tmp_path: Path) -> None:
+    def cut(messages, tools, choice, config):
+        output = reply(messages, tools, choice, config)
+        output.choices[0].stop_reason = "max_tokens" if "How confident" in messages[-1].text else "stop"
+        return output
+
+    @solver
+    def talk():
+        async def solve(state, generate):
+            for _ in range(1 + 3 * state.input_text.startswith("1")):
+                state = await generate(state)
+            return state
+
+        return solve
+
+    samples = [Sample(f"{i} + {i} =", target=str(2 * i)) for i in range(3)]
+    task = with_confidence(Task(samples, solver=talk(), scorer=match(location="any"), message_limit=4))
+    (log,) = eval(
+        task,
+        model=get_model("mockllm/model", custom_outputs=cut, memoize=False),
+        log_dir=str(tmp_path),
+        display="none",
+    )
+    scores = {
+        sample.input: sample.scores["stated_confidence"] for sample in read_eval_log(log.location).samples
+    }
+    assert not isinstance(scores["1 + 1 ="].value, dict)
+    assert "message limit ended the sample" in scores["1 + 1 ="].explanation
+    for question in ("0 + 0 =", "2 + 2 ="):
+        assert np.isnan(scores[question].value["0-100"])
+        assert "cut off at the token limit" in scores[question].explanation
+    (file,) = collect(tmp_path).files
+    assert file.lost == 1

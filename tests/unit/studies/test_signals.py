@@ -123,9 +123,17 @@ def test_true_against_false():
     assert true_probability(tokens(("True", 0.9, [("True", 0.9), ("Yes", 0.06)]))) == pytest.approx(
         0.9 / 0.94
     )
-    assert true_probability(tokens(("\n", 0.9, []), ("False", 0.75, []))) == pytest.approx(0.25)
+    maybe = tokens(("\n", 0.9, []), ("False", 0.75, [("Maybe", 0.05)]))
+    assert true_probability(maybe) == pytest.approx(0.2 / 0.95)
     assert math.isnan(true_probability(tokens(("Maybe", 0.9, [("Perhaps", 0.1)]))))
     assert math.isnan(true_probability(()))
+
+
+def test_without_alternatives_the_probability_of_true_is_missing_and_not_its_bound():
+    found = trial("p_true", p_true=[ModelReply("True", tokens(("True", 0.8, [])))])
+    assert math.isnan(found["value"])
+    assert found["problem"] == "there are no alternatives to True or False"
+    assert found["status"] == "missing_confidence"
 
 
 def test_only_probabilities_are_probabilities():

@@ -23,14 +23,14 @@ def address_of(model: Model) -> str:
     return str(api.base_url or getattr(getattr(api, "client", None), "base_url", None) or "")
 
 
-def model_events() -> Iterator[ModelEvent]:
+def _model_events() -> Iterator[ModelEvent]:
     """Yield the calls of the current sample, the last first."""
     return (event for event in reversed(transcript().events) if isinstance(event, ModelEvent))
 
 
 def is_cached_reply() -> bool:
     """Return whether the last reply in this sample was read from the cache."""
-    return next((call.cache == "read" for call in model_events()), False)
+    return next((call.cache == "read" for call in _model_events()), False)
 
 
 def note_origin(state: TaskState, *, role: str | None = None, policy: CachePolicy | bool = False) -> None:
@@ -54,7 +54,7 @@ def note_origin(state: TaskState, *, role: str | None = None, policy: CachePolic
     found = dict(origins.get(role or UNDER_TEST, {}))
     if address := public_address(address_of(model)):
         found["base_url"] = address
-    if (call := next(model_events(), None)) is not None:
+    if (call := next(_model_events(), None)) is not None:
         found |= _served(model, call)
         found |= _age(model, call, policy, found)
     if found:

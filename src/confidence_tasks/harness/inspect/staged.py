@@ -26,9 +26,8 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from confidence_tasks.harness.compat import built_in_provider, hf_parts
+from confidence_tasks.harness.compat import built_in_provider
 from confidence_tasks.harness.inspect import lost, refused
-from confidence_tasks.harness.inspect.local_limit import note_cut
 from confidence_tasks.harness.inspect.local_prompts import LocalPrompts
 from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.model_calls import (
@@ -320,13 +319,10 @@ class _Asker:
             _seed_local(model, settings)
             return await ask_once(self.state, self.generate, cache, usable, **settings, **logprobs)
 
-        if is_local(model):
-            output = note_cut((await ask()).output, hf_parts(model)[1])
-            if not stage.logprobs:
-                return output
-            return await replace_logprobs(model, messages, output, stage.top_logprobs)
         if not stage.logprobs:
             return (await ask()).output
+        if is_local(model):
+            return await replace_logprobs(model, messages, (await ask()).output, stage.top_logprobs)
         logprobs: dict[str, Any] = {"logprobs": True}
         if stage.top_logprobs:
             logprobs["top_logprobs"] = stage.top_logprobs

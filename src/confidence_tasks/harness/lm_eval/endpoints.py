@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -34,10 +34,10 @@ from confidence_tasks.harness.lm_eval.chat import run_of
 from confidence_tasks.harness.lm_eval.generated import Generated
 from confidence_tasks.harness.lm_eval.measured import Unmeasured, measured
 from confidence_tasks.harness.refusals import (
-    REFUSED,
     REFUSING,
     Refusals,
     RefusedParameterError,
+    StopError,
     quoted,
     read_refusal,
 )
@@ -70,7 +70,7 @@ _UNANSWERED = "unanswered"
 """Key of what stands for the reply of a server without one: the reason."""
 
 
-class UnansweredError(RuntimeError):
+class UnansweredError(StopError):
     """A server answers none of the first requests."""
 
 
@@ -88,15 +88,12 @@ class Server:
         The model.
     refusals : Refusals
         The parameters that the server refuses.
-    lost : Counter of str
-        Number of calls without a reply, by the reason.
     stopped : RefusedParameterError or None
         The refusal of a parameter that is needed.
     """
 
     model: LM
     refusals: Refusals
-    lost: Counter[str] = field(default_factory=Counter)
     stopped: RefusedParameterError | None = None
 
     def call(
@@ -125,7 +122,7 @@ class Server:
             return {_UNANSWERED: str(error), "n": len(messages)}
         except RetryError as error:
             return {_UNANSWERED: str(error.last_attempt.exception()), "n": len(messages)}
-        run_of(self.model).see(str(limit.model), outputs)
+        run_of(self.model).see(str(limit.model), outputs, map(str, self.refusals.made))
         return outputs
 
     def _attempt(
@@ -172,7 +169,7 @@ class Server:
         """Return the log-probabilities in outputs of `call`."""
         (output,) = outputs if isinstance(outputs, list) else [outputs]
         if problem := output.get(_UNANSWERED):
-            return [(Unmeasured(f"{self.address}: {problem}"), False)] * output["n"]
+            return [(Unmeasured(f"{self.address}: {problem}", problem), False)] * output["n"]
         return measured(self.model, output, parse, tokens, ctxlens)
 
     @property
@@ -199,7 +196,7 @@ class Server:
                 found += ask(asked[len(found) : len(found) + 1])
                 self._stop_if_refused()
         if not any(map(_is_answered, found)):
-            raise UnansweredError(f"{self.address} answers no call: {_problem(found[-1])}")
+            raise UnansweredError(f"{self.address} answers no call: {_why_lost(found[-1])}")
         if rest := asked[len(found) :]:
             with calls_through(self.model, call, self.texts, self.scores, one_by_one=False):
                 found += ask(rest)
@@ -221,24 +218,21 @@ class Server:
             self.model, lambda request, text, row: None if isinstance(text, Generated) and text.lost else text
         ):
             replies = self.ask(asked, generate, needed)
-        self._count_lost(replies)
-        return replies
-
-    def _count_lost(self, replies: Sequence[Generated]) -> None:
         lost = Counter(reply.lost for reply in replies if reply.lost)
         for problem, n_calls in lost.items():
             _log.warning("%d of %d calls of %s are lost: %s", n_calls, len(replies), self.address, problem)
-        self.lost += lost
+        run_of(self.model).lost += lost
+        return replies
 
 
 def _is_answered(found: Any) -> bool:
-    return not _problem(found)
+    return not _why_lost(found)
 
 
-def _problem(found: Any) -> str:
-    """Return why a call has no reply or value; empty if it has."""
+def _why_lost(found: Any) -> str:
+    """Return why a call was not answered; empty if it was."""
     value = found[0] if isinstance(found, tuple) else found
-    return value.lost if isinstance(value, Generated) else getattr(value, "problem", "")
+    return str(getattr(value, "lost", ""))
 
 
 _servers: WeakKeyDictionary[LM, Server] = WeakKeyDictionary()
@@ -266,12 +260,3 @@ def loglikelihoods(model: TemplateLM, pairs: Sequence[tuple[list[int], list[int]
         return [value for value, _ in token_loglikelihoods(model, pairs)]
     found = server_of(model).ask(pairs, partial(token_loglikelihoods, model), _SCORING)
     return [value for value, _ in found]
-
-
-def note_refusals(model: LM, requests: Sequence[Instance]) -> None:
-    """Add the notes on refused parameters to the settings of requests, which lm-eval logs with each sample."""
-    if model not in _servers or not (found := list(map(str, _servers[model].refusals.made))):
-        return
-    for request in requests:
-        context, settings = request.args
-        request.arguments = (context, {**settings, REFUSED: found})

@@ -24,6 +24,7 @@ import click
 
 from confidence_tasks.catalogue import LM_EVAL_TASKS, studies
 from confidence_tasks.harness.compat import shorten_tracebacks, with_logged
+from confidence_tasks.harness.refusals import StopError
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.source import cache_folder, write_atomically
 from confidence_tasks.study import Study
@@ -320,7 +321,7 @@ def describe_mistake(error: BaseException) -> str:
     "No module named 'torch': pip install 'confidence-tasks[hf]'"
     """
     text = str(error)
-    if isinstance(error, SourceError) or text.startswith(_NO_KEY):
+    if isinstance(error, SourceError | StopError) or text.startswith(_NO_KEY):
         return text
     if isinstance(error, ModuleNotFoundError) and error.name in _EXTRA:
         return f"{text}: pip install 'confidence-tasks[hf]'"

@@ -16,14 +16,23 @@ NOT_ECHOED = (
 
 
 class Unmeasured(float):
-    """A missing log-probability, which is NaN, with the ``problem`` that is the reason."""
+    """A missing log-probability, which is NaN.
+
+    Attributes
+    ----------
+    problem : str
+        The reason.
+    lost : str
+        Why the server did not answer the call; empty if it did.
+    """
 
     problem: str
+    lost: str
 
-    def __new__(cls, problem: str) -> Self:
+    def __new__(cls, problem: str, lost: str = "") -> Self:
         """Return NaN with a reason."""
         value = super().__new__(cls, math.nan)
-        value.problem = problem
+        value.problem, value.lost = problem, lost
         return value
 
 

@@ -33,11 +33,12 @@ from confidence_tasks.harness.compat import (
     network_logits,
 )
 from confidence_tasks.harness.lm_eval import endpoints, local
-from confidence_tasks.harness.lm_eval.chat import Turns, render
+from confidence_tasks.harness.lm_eval.chat import Turns, render, run_of
 from confidence_tasks.harness.lm_eval.endpoints import loglikelihoods
 from confidence_tasks.harness.lm_eval.generated import Generated, stop_of
 from confidence_tasks.harness.lm_eval.measured import NOT_ECHOED
 from confidence_tasks.harness.lm_eval.scoring import Pair, measuring_problem, scoring_problem
+from confidence_tasks.harness.refusals import LOST, REFUSED, StopError
 from confidence_tasks.harness.staged import (
     STUDY,
     as_continuation,
@@ -50,6 +51,7 @@ from confidence_tasks.harness.stopped import FinishedReplies
 from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.reading.token_probabilities import (
     answer_slice,
+    first_word_span,
     match_option,
     scored_tokens,
     token_texts,
@@ -129,6 +131,8 @@ def score_tokens(model: LM, generations: Sequence[StageGeneration]) -> list[tupl
         # The replies have been paid for, so they are kept without scores.
         _log.warning("Replies have no token probabilities: %s", error, exc_info=True)
         return [known[passage] or f"{type(error).__name__}: {error}" for passage in passages]
+    if computed:
+        run_of(model).remember(model)
     for passage, tokens in computed.items():
         known[passage] = tokens
         if not isinstance(tokens, str):
@@ -177,7 +181,7 @@ def _score_passages(
         elif passage.span is None and has_network(model):
             logits = network_logits(model, context, reply)
             scores[passage] = tuple(scored_tokens(logits, model.tokenizer, reply, passage.alternatives))
-        elif passage.span is None:
+        elif passage.span is None and not passage.options:
             requests[passage] = _token_requests(model, context, reply)
         elif span_requests := _span_requests(model, context, reply, passage, option_tokens):
             requests[passage] = span_requests
@@ -216,7 +220,7 @@ def _span_requests(
     Without options, the sum over the span's tokens is requested, and each token gets the mean. With options, all tokens
     that begin an option are requested in the place of the span's first token.
     """
-    begin, end = passage.span or (0, 0)
+    begin, end = first_word_span(passage.reply) if passage.span is None else passage.span
     texts = token_texts(model.tokenizer, reply)
     first, last = answer_slice(texts, passage.reply, begin, end) if begin < end else (0, 0)
     if first == last:
@@ -315,14 +319,14 @@ class _Conversation:
 
 @dataclass
 class _Document:
-    """The stages of one document with their replies. ``lost`` is True after a call whose reply was None."""
+    """The stages of one document with their replies. ``lost`` says why a call has no reply; empty if all have."""
 
     request: StagesRequest
     study: Study = field(init=False)
     stages: tuple[Stage, ...] = field(init=False)
     replies: dict[str, list[ModelReply]] = field(default_factory=dict)
     conversations: dict[str, _Conversation] = field(default_factory=dict)
-    lost: bool = False
+    lost: str = ""
 
     def __post_init__(self) -> None:
         doc: dict[str, Any] = self.request.doc
@@ -413,7 +417,8 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
         )
         for document, _, generation, _ in calls:
             text = next(texts) if _is_generated(generation) else _forced_text(generation)
-            document.lost |= text is None
+            if text is None:
+                document.lost = str(generation.args[1].get(LOST) or "the model returned no reply")
             generation.resps = ["" if text is None else text]
         scored = [generation for _, stage, generation, _ in calls if stage.logprobs]
         tokens = dict(zip(map(id, scored), methods.score_tokens(scored), strict=True)) if scored else {}
@@ -426,7 +431,8 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
             )
             reply = conversation.append(_visible(generation.resps[0]), "assistant")
             document.conversations.setdefault(stage.name, reply)
-    endpoints.note_refusals(model, requests)
+    for document in documents:
+        _note(document.request, run_of(model).refused, document.lost)
     return [None if document.lost else replies_to_json(document.replies) for document in documents]
 
 
@@ -440,7 +446,7 @@ def _is_generated(generation: StageGeneration) -> bool:
 def _visible(text: str) -> str:
     """Return a reply as it stands in the conversation that goes on: without the thought, as on Inspect."""
     visible = strip_thoughts(text)
-    return visible if visible.strip() else text
+    return (visible.strip() or text) if visible != text else text
 
 
 def _forced_text(generation: StageGeneration) -> str:
@@ -465,7 +471,7 @@ def _refuse_without_logprobs(model: LM, documents: Sequence[_Document]) -> None:
         problem = measuring_problem(model, documents[0].request.args[0])
     if problem:
         study, stage = min(requiring)
-        raise RuntimeError(f"stage {stage!r} of {study} needs token probabilities, and {problem}")
+        raise StopError(f"stage {stage!r} of {study} needs token probabilities, and {problem}")
 
 
 def _make_reply(model: LM, generation: StageGeneration, tokens: Sequence[Token] | str) -> ModelReply:
@@ -503,6 +509,7 @@ def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str | None
     come from one random stream, seeded by ``--seed``. Every sample is cached (``--use_cache``). A call without a reply
     is lost: None.
     """
+    run = run_of(model)
     replies: dict[str, str | None] = {}
     pending: dict[str, tuple[Instance, Instance]] = {}
     keys = [json.dumps(request.args, sort_keys=True) for request in requests]
@@ -514,13 +521,32 @@ def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str | None
             replies[key] = reply
         else:
             pending[key] = request, generation
+    if replies:
+        run.recall(model)
     generated = _generate(model, list(pending.values())) if pending else []
     for (key, (request, _)), reply in zip(pending.items(), generated, strict=True):
-        replies[key] = None if isinstance(reply, Generated) and reply.lost else reply
-        if replies[key] is not None:
+        replies[key] = reply
+        if _is_reply(reply):
             cache_result(model, SAMPLES, request.args, reply)
-    endpoints.note_refusals(model, requests)
-    return [replies[key] for key in keys]
+    if pending:
+        run.remember(model)
+    found = [replies[key] for key in keys]
+    for request, reply in zip(requests, found, strict=True):
+        _note(request, run.refused, reply.lost if isinstance(reply, Generated) else "")
+    return [reply if _is_reply(reply) else None for reply in found]
+
+
+def _is_reply(reply: str | None) -> bool:
+    """Return whether there is a reply: the call was not lost."""
+    return reply is not None and not (isinstance(reply, Generated) and reply.lost)
+
+
+def _note(request: Instance, refused: Sequence[str], lost: str) -> None:
+    """Add notes on refused parameters, and the reason of a lost call, to the settings that lm-eval logs."""
+    notes = {name: value for name, value in {REFUSED: list(refused), LOST: lost}.items() if value}
+    if notes:
+        context, settings = request.args
+        request.arguments = (context, {**settings, **notes})
 
 
 def _generate(model: LM, requests: Sequence[tuple[Instance, Instance]]) -> Iterable[str]:

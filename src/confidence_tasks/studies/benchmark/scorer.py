@@ -26,7 +26,9 @@ from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.correctness import Correctness, is_partial
 from confidence_tasks.harness.inspect.foreign_scores import CORRECT, STATED, correctness
-from confidence_tasks.harness.inspect.model_calls import call_cache, reply_text, reply_tokens
+from confidence_tasks.harness.inspect.lost import score_of_lost
+from confidence_tasks.harness.inspect.model_calls import call_cache, reply_text, reply_tokens, why_stopped
+from confidence_tasks.harness.stopped import PROBLEMS
 from confidence_tasks.reading.explanation import escape_markdown
 from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.studies.benchmark.asking import NONE, Ask, parse_asks
@@ -94,11 +96,14 @@ def stated_confidence(
     chosen = Correctness.parse(correct, scorer)
 
     async def score(state: TaskState, target: Target) -> Score:
+        if unscored := score_of_lost(state.store):
+            return unscored
         is_right, reason = correctness(state.scores or {}, chosen)
         value: dict[str, float] = {CORRECT: is_right}
         notes = {"correct": reason} if reason else {}
         if not asks:
-            value[STATED] = stated_confidence_of(reply_text(state.output) if state.output.choices else "")
+            is_whole = state.output.choices and not why_stopped(state.output)
+            value[STATED] = stated_confidence_of(reply_text(state.output) if is_whole else "")
         for each in asks:
             value[each.name], notes[each.name] = await _ask(each, state, cache)
         rows = [f"{escape_markdown(name)}: {escape_markdown(note)}" for name, note in notes.items() if note]
@@ -129,6 +134,8 @@ async def _ask(ask: Ask, state: TaskState, cache: bool | None) -> tuple[float, s
         return math.nan, f"no reply after {SECONDS} seconds"
     if not output.choices:
         return math.nan, output.error or "the reply is empty"
+    if stop := why_stopped(output):
+        return math.nan, f"the reply was {PROBLEMS[stop]}"
     text = reply_text(output)
     tokens = reply_tokens(output)
     if ask.needs_logprobs and not tokens:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from confidence_tasks.reading.grading import normalise_text
-from confidence_tasks.reading.sureness import EXPRESSIONS
+from confidence_tasks.reading.sureness import EXPRESSIONS, TRUE_FALSE
 from confidence_tasks.simulation.reply import Reply, SimulatedRole, StageRequest, subject_seed
 from confidence_tasks.simulation.reply import answer as answer_text
 from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
@@ -173,6 +173,8 @@ def signal_stages(parameters: Mapping[str, Any]) -> list[Stage]:
     if needed:
         needed.add("answer")  # so that the first call refuses a provider without log-probabilities
 
+    verdict: dict[str, Any] = {"complete": begins_with_verdict, "options": lambda question: TRUE_FALSE}
+
     def logprob_options(stage: str, alternatives: int) -> dict[str, Any]:
         logprobs = "required" if stage in needed else "" if named else "wanted"
         return {"logprobs": logprobs, "top_logprobs": alternatives if logprobs else 0}
@@ -189,12 +191,12 @@ def signal_stages(parameters: Mapping[str, Any]) -> list[Stage]:
         ),
         _stage("stated_after", follows="answer"),
         _stage("words", follows="answer"),
-        _stage("p_true", complete=begins_with_verdict, **logprob_options("p_true", ALTERNATIVES_OF_TRUE)),
+        _stage("p_true", **verdict, **logprob_options("p_true", ALTERNATIVES_OF_TRUE)),
         _stage("samples", complete=ends_in_answer, **logprob_options("samples", 0), **sampling),
         *(judge if parameters["entailment"] == "judge" else ()),
         _stage(
             "p_true_samples",
-            complete=begins_with_verdict,
+            **verdict,
             **logprob_options("p_true_samples", ALTERNATIVES_OF_TRUE),
         ),
         _stage("top_k"),

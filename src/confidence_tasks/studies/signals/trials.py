@@ -202,9 +202,10 @@ def p_true(answered: AnsweredQuestion, stage: str = "p_true") -> float:
     reply = answered.reply(stage)
     if problem := token_problem(reply):
         raise MissingSignalError(problem)
-    return _require(
-        true_probability(tokens_from_reply(reply)), "the reply begins with neither True nor False"
-    )
+    tokens = tokens_from_reply(reply)
+    if not any(token.alternatives for token in tokens):
+        raise MissingSignalError("there are no alternatives to True or False")
+    return _require(true_probability(tokens), "the reply begins with neither True nor False")
 
 
 def semantic_entropy(answered: AnsweredQuestion, *, discrete: bool = False) -> float:
