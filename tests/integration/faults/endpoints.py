@@ -80,7 +80,7 @@ def scored_prompt(tokens: list[str]) -> dict[str, Any]:
     values: list[float | None] = [None]
     for pair in itertools.pairwise(tokens):
         digest = blake2b("".join(pair).encode(), digest_size=2).digest()
-        values.append(-(int.from_bytes(digest) % 300) / 100)
+        values.append(-5 - (int.from_bytes(digest) % 300) / 100)
     every, values = [*tokens, "x"], [*values, math.log(0.6)]
     tops = [None if value is None else {token: value} for token, value in zip(every, values, strict=True)]
     return {

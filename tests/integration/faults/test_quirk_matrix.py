@@ -1,20 +1,44 @@
-"""A part of the table of tasks and quirks: no reply is read as another one."""
+"""A part of the table of studies and quirks: no reply is read as another one, on either harness."""
 
 from pathlib import Path
 
 import pytest
-from benchmarks.server_quirks import outcome, run, trials_of
+from benchmarks.server_quirks import HARNESSES, cell, outcome
 from tests.integration.faults.loopback import ENVIRONMENT, stub
 
-QUIRKS = {"think": "same", "reasoning": "same", "think-cut": "missing", "filter": "missing", "html": "lost"}
+EXPECTED = {
+    ("Inspect", "question_sets"): {"think": "same", "cut": "missing", "filter": "missing", "html": "stopped"},
+    ("Inspect", "riskeval"): {"reasoning": "same", "think-cut": "missing", "no-seed": "same"},
+    ("Inspect", "signals"): {"top-absent": "9 same, 3 missing", "plain": "same"},
+    ("lm-eval", "question_sets"): {"think": "same", "cut": "missing", "filter": "missing", "html": "stopped"},
+    ("lm-eval", "signals"): {"reasoning": "same", "think-cut": "missing"},
+    ("lm-eval", "signals (tokens)"): {"echo-other-tokens": "missing", "shuffle": "same"},
+}
 
 
-@pytest.mark.parametrize("task", ["boolq", "riskeval"])
-def test_no_quirk_changes_a_number(task: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("harness", "study"), EXPECTED)
+def test_no_quirk_changes_a_number(
+    harness: str, study: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
+    run, _ = HARNESSES[harness]
     with stub() as server:
-        plain = trials_of(run(task, "plain", server, tmp_path))
-        found = {quirk: trials_of(run(task, quirk, server, tmp_path)) for quirk in QUIRKS}
-    for quirk, expected in QUIRKS.items():
-        assert {outcome(trial, found[quirk].get(key)) for key, trial in plain.items()} == {expected}, quirk
+        plain = run(study, "plain", server, tmp_path)
+        found = {quirk: run(study, quirk, server, tmp_path) for quirk in EXPECTED[harness, study]}
+    assert plain.trials
+    assert {quirk: cell(plain, each) for quirk, each in found.items()} == EXPECTED[harness, study]
+
+
+@pytest.mark.parametrize(
+    ("after", "noted", "word"),
+    [
+        ({"confidence": 0.5, "correct": 1.0}, False, "same"),
+        ({"confidence": float("nan"), "correct": 1.0}, False, "missing"),
+        ({"confidence": 0.4, "correct": 1.0}, False, "WRONG"),
+        ({"confidence": 0.4, "correct": 1.0}, True, "noted"),
+        (None, False, "lost"),
+    ],
+)
+def test_words_of_the_table(after: dict[str, float] | None, noted: bool, word: str) -> None:
+    assert outcome({"confidence": 0.5, "correct": 1.0}, after, noted=noted) == word

@@ -142,8 +142,8 @@ def test_only_probabilities_are_probabilities():
             condition,
             stated_after=[ModelReply("65")],
             words=[ModelReply("Likely")],
-            p_true=[ModelReply("True", tokens(("True", 0.9, [])))],
-            p_true_samples=[ModelReply("True", tokens(("True", 0.9, [])))],
+            p_true=[ModelReply("True", tokens(("True", 0.9, [("False", 0.1)])))],
+            p_true_samples=[ModelReply("True", tokens(("True", 0.9, [("False", 0.1)])))],
             samples=SAMPLES,
             top_k=[ModelReply("Answer 1: Jane Austen\nConfidence 1: 60")],
         )
@@ -183,7 +183,7 @@ def test_calls_and_tokens_count_every_call_of_the_condition():
         ("semantic_entropy", {"samples": [replace(reply, tokens=()) for reply in SAMPLES]}, "no log-prob"),
         (
             "p_true",
-            {"p_true": [ModelReply("Perhaps", tokens(("Perhaps", 0.9, [])))]},
+            {"p_true": [ModelReply("Perhaps", tokens(("Perhaps", 0.9, [("Maybe", 0.05)])))]},
             "neither True nor False",
         ),
         ("p_true", {"p_true": []}, "no call"),

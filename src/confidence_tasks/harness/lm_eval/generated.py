@@ -37,3 +37,10 @@ class Generated(str):
 def stop_of(reply: str) -> Stop:
     """Return why a reply ended; empty for a plain text, such as one in a cache of an earlier release."""
     return reply.stop if isinstance(reply, Generated) else ""
+
+
+def why_lost(reply: str | None) -> str:
+    """Return why there is no reply; empty if there is one."""
+    if reply is None:
+        return "the model returned no reply"
+    return reply.lost if isinstance(reply, Generated) else ""

@@ -32,16 +32,25 @@ def scoring_problem(pairs: Sequence[Pair], values: Sequence[float]) -> str:
     >>> scoring_problem(pairs, [-0.7, -0.7, -5.0]), scoring_problem(pairs, [-0.1, -0.1, -5.0])
     ('', 'the probabilities of 2 continuations of one text add up to 1.81, which is impossible')
     """
-    if missing := [value.problem for value in values if isinstance(value, Unmeasured)]:
-        return missing[0]
-    if wrong := [value for value in values if not is_possible(value)]:
-        return f"the model returned a log-probability of {wrong[0]:g}, which is impossible"
-    if any(isinstance(value, int) for value in values) or (len(values) > 1 and not any(values)):
+    if problem := next(filter(None, map(_value_problem, values)), ""):
+        return problem
+    if len(values) > 1 and not any(values):
         return NOT_ECHOED
     by_context: defaultdict[tuple[int, ...], dict[tuple[int, ...], float]] = defaultdict(dict)
     for (context, continuation), value in zip(pairs, values, strict=True):
         by_context[tuple(context)][tuple(continuation)] = math.exp(min(value, 0.0))
     return next(filter(None, map(_mass_problem, by_context.values())), "")
+
+
+def _value_problem(value: float) -> str:
+    """Return why a log-probability is missing or impossible; empty if it is not."""
+    if isinstance(value, Unmeasured):
+        return value.problem
+    if isinstance(value, int):
+        return NOT_ECHOED
+    if not is_possible(value):
+        return f"the model returned a log-probability of {value:g}, which is impossible"
+    return ""
 
 
 def _mass_problem(probabilities: dict[tuple[int, ...], float]) -> str:

@@ -35,7 +35,7 @@ from confidence_tasks.harness.compat import (
 from confidence_tasks.harness.lm_eval import endpoints, local
 from confidence_tasks.harness.lm_eval.chat import Turns, render, run_of
 from confidence_tasks.harness.lm_eval.endpoints import loglikelihoods
-from confidence_tasks.harness.lm_eval.generated import Generated, stop_of
+from confidence_tasks.harness.lm_eval.generated import stop_of, why_lost
 from confidence_tasks.harness.lm_eval.measured import NOT_ECHOED
 from confidence_tasks.harness.lm_eval.scoring import Pair, measuring_problem, scoring_problem
 from confidence_tasks.harness.refusals import LOST, REFUSED, StopError
@@ -418,7 +418,7 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
         for document, _, generation, _ in calls:
             text = next(texts) if _is_generated(generation) else _forced_text(generation)
             if text is None:
-                document.lost = str(generation.args[1].get(LOST) or "the model returned no reply")
+                document.lost = str(generation.args[1].get(LOST) or why_lost(text))
             generation.resps = ["" if text is None else text]
         scored = [generation for _, stage, generation, _ in calls if stage.logprobs]
         tokens = dict(zip(map(id, scored), methods.score_tokens(scored), strict=True)) if scored else {}
@@ -510,35 +510,39 @@ def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str | None
     is lost: None.
     """
     run = run_of(model)
-    replies: dict[str, str | None] = {}
-    pending: dict[str, tuple[Instance, Instance]] = {}
     keys = [json.dumps(request.args, sort_keys=True) for request in requests]
-    for key, request in zip(keys, requests, strict=True):
-        if key in replies or key in pending:
-            continue
-        generation = _generation_request(model, request)
-        if (reply := _cached_reply(model, request, generation)) is not None:
-            replies[key] = reply
-        else:
-            pending[key] = request, generation
+    by_key = dict(zip(keys, requests, strict=True))
+    replies = _cached_replies(model, by_key)
     if replies:
         run.recall(model)
-    generated = _generate(model, list(pending.values())) if pending else []
-    for (key, (request, _)), reply in zip(pending.items(), generated, strict=True):
-        replies[key] = reply
-        if _is_reply(reply):
-            cache_result(model, SAMPLES, request.args, reply)
+    pending = {key: request for key, request in by_key.items() if key not in replies}
     if pending:
+        replies |= _new_replies(model, pending)
         run.remember(model)
     found = [replies[key] for key in keys]
     for request, reply in zip(requests, found, strict=True):
-        _note(request, run.refused, reply.lost if isinstance(reply, Generated) else "")
-    return [reply if _is_reply(reply) else None for reply in found]
+        _note(request, run.refused, why_lost(reply))
+    return [None if why_lost(reply) else reply for reply in found]
 
 
-def _is_reply(reply: str | None) -> bool:
-    """Return whether there is a reply: the call was not lost."""
-    return reply is not None and not (isinstance(reply, Generated) and reply.lost)
+def _cached_replies(model: LM, requests: Mapping[str, Instance]) -> dict[str, str | None]:
+    """Return the replies that are in the cache."""
+    cached = {
+        key: _cached_reply(model, request, _generation_request(model, request))
+        for key, request in requests.items()
+    }
+    return {key: reply for key, reply in cached.items() if reply is not None}
+
+
+def _new_replies(model: LM, requests: Mapping[str, Instance]) -> dict[str, str | None]:
+    """Return the model's replies, and write them into the cache."""
+    pairs = [(request, _generation_request(model, request)) for request in requests.values()]
+    replies: dict[str, str | None] = {}
+    for (key, request), reply in zip(requests.items(), _generate(model, pairs), strict=True):
+        replies[key] = reply
+        if not why_lost(reply):
+            cache_result(model, SAMPLES, request.args, reply)
+    return replies
 
 
 def _note(request: Instance, refused: Sequence[str], lost: str) -> None:

@@ -19,7 +19,6 @@ from inspect_ai.model import (
     ChatMessageUser,
     GenerateConfig,
     ModelOutput,
-    get_model,
 )
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
@@ -27,7 +26,13 @@ from inspect_ai.solver import TaskState
 from confidence_tasks.harness.correctness import Correctness, is_partial
 from confidence_tasks.harness.inspect.foreign_scores import CORRECT, STATED, correctness
 from confidence_tasks.harness.inspect.lost import score_of_lost
-from confidence_tasks.harness.inspect.model_calls import call_cache, reply_text, reply_tokens, why_stopped
+from confidence_tasks.harness.inspect.model_calls import (
+    asked_model,
+    call_cache,
+    reply_text,
+    reply_tokens,
+    why_stopped,
+)
 from confidence_tasks.harness.stopped import PROBLEMS
 from confidence_tasks.reading.explanation import escape_markdown
 from confidence_tasks.reading.stated import stated_confidence_of
@@ -118,7 +123,7 @@ def stated_confidence(
 
 async def _ask(ask: Ask, state: TaskState, cache: bool | None) -> tuple[float, str]:
     """Return the confidence in a reply to a question about the answer, and the reply or why there is none."""
-    model = get_model()
+    model = asked_model()
     messages, answer = side_conversation(state)
     settings: dict[str, Any] = {"temperature": 0.0}
     if ask.needs_logprobs:
