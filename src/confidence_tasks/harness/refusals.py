@@ -56,6 +56,10 @@ _MOST = 10
 """Maximum number of notes that are read from a log."""
 
 
+USUAL_TEMPERATURE = 1.0
+"""The temperature of servers that are sent none, so that this one may be left out."""
+
+
 class StopError(RuntimeError):
     """A run cannot go on; the message says why, and what the user can do."""
 

@@ -241,3 +241,15 @@ def test_the_report_quotes_the_server(server: Server, tmp_path: Path) -> None:
     assert "Refused parameters" in page
     assert "top_logprobs=10 is lowered to 5, because the server says" in page
     assert "temperature=0.0 is left out, because the server says" in page
+
+
+def test_the_usual_temperature_of_a_later_stage_is_left_out_and_another_one_stops(
+    server: Server, tmp_path: Path
+) -> None:
+    settings = {"source": "arithmetic", "n": 2, "samples": 2, "signals": "agreement"}
+    log = run(signals(**settings), model(server, "no-temperature"), tmp_path)
+    assert log.status == "success", log.error
+    assert any(note.startswith("temperature=1.0 is left out") for note in notes(log))
+    log = run(signals(**settings, temperature=0.5), model(server, "no-temperature"), tmp_path)
+    assert log.error is not None
+    assert "refuses temperature=0.5: “" in log.error.message

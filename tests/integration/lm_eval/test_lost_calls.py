@@ -124,11 +124,14 @@ def test_a_run_from_the_cache_keeps_who_answered_and_what_was_refused(server: Se
     assert origin(run_on_server(chat(server, "plain"), TASK, use_cache=cache))["from_cache"] == UNKNOWN_ORIGIN
 
 
-def test_a_temperature_that_a_later_stage_alone_samples_at_stops_with_the_server_s_sentence(
-    server: Server,
-) -> None:
-    with pytest.raises(StopError, match=r"refuses temperature=.*“.*”.*Choose a temperature"):
-        run_on_server(chat(server, "temperature-above-0+no-temperature"), "signals_agreement", samples=2)
+def test_the_usual_temperature_of_a_later_stage_is_left_out_and_another_one_stops(server: Server) -> None:
+    quirk = "no-temperature"
+    samples = samples_of(run_on_server(chat(server, quirk), "signals_agreement", samples=2))
+    assert all(sample["trial"]["status"] == "ok" for sample in samples)
+    notes = {note.partition(",")[0] for sample in samples for note in sample["arguments"][0][1][REFUSED]}
+    assert notes == {"temperature=0.0 is left out", "temperature=1.0 is left out"}
+    with pytest.raises(StopError, match=r"refuses temperature=0\.5: “.*”.*Choose a temperature"):
+        run_on_server(chat(server, quirk), "signals_agreement", samples=2, temperature=0.5)
 
 
 def test_the_command_prints_the_sentence_and_no_traceback(server: Server, tmp_path: Path) -> None:

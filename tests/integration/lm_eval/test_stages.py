@@ -235,7 +235,7 @@ def test_a_real_model_gives_the_same_answer_with_the_same_log_probability_on_bot
     expected = {
         sample.metadata["question_id"]: (
             trial_in(sample, AGREEMENT)["logprob"],
-            [reply["text"] for reply in sample.store["replies"]["answer"]],
+            sample.store["replies"]["answer"],
         )
         for sample in read_eval_log(log.location).samples or []
     }
@@ -245,6 +245,11 @@ def test_a_real_model_gives_the_same_answer_with_the_same_log_probability_on_bot
     lm = HFLM(pretrained=str(smollm2), device="cpu", dtype="float32")
     logged = evaluate(lm, made, bootstrap_iters=0, apply_chat_template=True)["samples"]["task"]
     for sample in logged:
-        logprob, texts = expected[sample["trial"]["question_id"]]
-        assert [reply["text"] for reply in sample["resps"][0][0]["answer"]] == texts
-        assert sample["trial"]["logprob"] == pytest.approx(logprob, abs=1e-3)
+        logprob, replies = expected[sample["trial"]["question_id"]]
+        found = sample["resps"][0][0]["answer"]
+        for name in ("text", "stop"):
+            assert [reply[name] for reply in found] == [reply[name] for reply in replies]
+        for reply, other in zip(found, replies, strict=True):
+            logprobs, others = ([token["logprob"] for token in each["tokens"]] for each in (reply, other))
+            assert logprobs == pytest.approx(others, abs=1e-3)
+        assert sample["trial"]["logprob"] == pytest.approx(logprob, abs=1e-3, nan_ok=True)

@@ -441,7 +441,9 @@ def test_a_row_may_say_why_its_reply_ended(tmp_path: Path) -> None:
     (log,) = score_replies(path, "boolq", log_dir=tmp_path / "logs")
     samples = read_eval_log(log.location).samples or []
     found = {
-        sample.id: scored_trial(score.value, score.metadata)["status"]
+        str(sample.id).removeprefix("replies-").partition("/")[0]: scored_trial(score.value, score.metadata)[
+            "status"
+        ]
         for sample in samples
         for score in (sample.scores or {}).values()
     }

@@ -13,7 +13,8 @@ from inspect_ai.model import GenerateConfig, Model, ModelAPI, ModelOutput
 from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.compat import run_settings
-from confidence_tasks.harness.refusals import REFUSED, REFUSING, Refusals, refusals_text
+from confidence_tasks.harness.refusals import REFUSED, REFUSING, USUAL_TEMPERATURE, Refusals, refusals_text
+from confidence_tasks.study.stage import Stage
 
 _FIELDS: Mapping[str, str] = {
     "temperature": "temperature",
@@ -103,6 +104,17 @@ def user_settings(task: GenerateConfig) -> dict[str, float]:
     return {
         name: value for name, value in values.items() if value is not None and value != getattr(task, name)
     }
+
+
+def needs_temperature(stage: Stage, condition: str) -> bool:
+    """Return whether a stage cannot do without its temperature: another one than that of servers that are sent none.
+
+    A greedy stage asks for its temperature, too, but only to have the same reply again.
+    """
+    temperature = stage.temperature_in(condition)
+    if callable(stage.temperature):
+        return temperature != USUAL_TEMPERATURE
+    return temperature not in (None, 0.0, USUAL_TEMPERATURE)
 
 
 def note_refusals(state: TaskState, outputs: Iterable[ModelOutput]) -> None:

@@ -335,7 +335,7 @@ class _Asker:
         needed = {}
         if stage.logprobs == "required":
             needed["logprobs"] = f"The study needs token probabilities: {OTHER_PROVIDERS}"
-        if callable(stage.temperature) or stage.temperature:
+        if refused.needs_temperature(stage, self.condition):
             name = self.study.condition_rules.parameter if callable(stage.temperature) else "temperature"
             needed["temperature"] = f"Choose a temperature that it takes, such as with -T {name}=1"
         for name, value in self._user_settings().items():

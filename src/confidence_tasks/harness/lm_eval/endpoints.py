@@ -35,6 +35,7 @@ from confidence_tasks.harness.lm_eval.generated import Generated
 from confidence_tasks.harness.lm_eval.measured import Unmeasured, measured
 from confidence_tasks.harness.refusals import (
     REFUSING,
+    USUAL_TEMPERATURE,
     Refusals,
     RefusedParameterError,
     StopError,
@@ -247,7 +248,11 @@ def server_of(model: LM) -> Server:
 
 def generate(model: LM, requests: Sequence[Instance]) -> list[Generated]:
     """Return the replies of an endpoint, which is asked without what it refuses; a reply may be lost."""
-    temperatures = {request.args[1].get("temperature") for request in requests} - {None, 0.0}
+    temperatures = {request.args[1].get("temperature") for request in requests} - {
+        None,
+        0.0,
+        USUAL_TEMPERATURE,
+    }
     fix = "Choose a temperature that it takes, or leave out the one in --gen_kwargs"
     return server_of(model).generate(requests, {"temperature": fix} if temperatures else {})
 
