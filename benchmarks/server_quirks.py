@@ -247,8 +247,10 @@ def _quietly(run: Harness, *arguments: Any) -> Run:
 def main() -> None:
     """Write the tables into the page, or print those of some quirks."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quirks", default="", help="names with commas between, whose rows are printed only")
-    parser.add_argument("--harness", choices=HARNESSES)
+    parser.add_argument("--quirks", default="", help="names with commas between, by default all")
+    parser.add_argument(
+        "--harness", choices=HARNESSES, help="print the table of one harness, and leave the page"
+    )
     given = parser.parse_args()
     os.environ.update(ENVIRONMENT)
     logging.disable(logging.CRITICAL)
@@ -262,18 +264,18 @@ def main() -> None:
             print(line, flush=True)
             lines.append(line)
         tables.append("\n".join(lines))
-    if not given.quirks and not given.harness:
+    if not given.harness:
         write("\n\n".join(tables))
 
 
-_MARKS = ("<!-- server quirks -->\n", "\n<!-- end of server quirks -->")
+_MARKS = ("<!-- server quirks -->\n", "<!-- end of server quirks -->")
 
 
 def write(tables: str) -> None:
     """Write the tables between the marks of the page."""
     text = PAGE.read_text(encoding="utf-8")
     begin, end = map(re.escape, _MARKS)
-    new = re.sub(f"{begin}.*?{end}", lambda _: f"{_MARKS[0]}\n{tables}\n{_MARKS[1]}", text, flags=re.DOTALL)
+    new = re.sub(f"{begin}.*?{end}", lambda _: f"{_MARKS[0]}\n{tables}\n\n{_MARKS[1]}", text, flags=re.DOTALL)
     PAGE.write_text(new, encoding="utf-8")
 
 

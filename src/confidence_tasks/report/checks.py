@@ -27,7 +27,7 @@ from confidence_tasks.report.notices import (
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.report.task_trials import asked
-from confidence_tasks.report.trial_files import FALLBACK, QUESTION, UNKNOWN_RUN
+from confidence_tasks.report.trial_files import FALLBACK, QUESTION, UNKNOWN_RUN, TrialFile
 from confidence_tasks.sources.clusters import BY_SUBJECT, CLUSTER_KINDS
 from confidence_tasks.statistics import complete
 from confidence_tasks.statistics.inference.clusters import Clusters
@@ -86,6 +86,11 @@ _PLACES = 5
 """Maximum number of places in a Python warning."""
 
 
+def _why_lost(file: TrialFile) -> list[str]:
+    """Return why calls of a run have no reply."""
+    return [f"{count} because {reason}" for reason, count in file.why_lost.items()]
+
+
 def incomplete(results: TaskResults) -> Iterator[Notice]:
     """Yield runs that did not succeed or lack samples; of a resumed run, only the most complete file counts."""
     places: dict[Severity, list[str]] = {"serious": [], "warning": []}
@@ -97,8 +102,8 @@ def incomplete(results: TaskResults) -> Iterator[Notice]:
             severity: Severity = "serious" if file.lost >= LARGE_LOSS * planned else "warning"
             if file.lost or status:
                 name = file.path.rsplit("/", 1)[-1]
-                why = "".join(f"; {count} because {reason}" for reason, count in file.why_lost.items())
-                places[severity].append(f"{model.label}: {file.lost} of {planned} in {name}{status}{why}")
+                where = f"{model.label}: {file.lost} of {planned} in {name}{status}"
+                places[severity].append("; ".join([where, *_why_lost(file)]))
     for severity, where in places.items():
         yield from notice_if_any(
             severity,
