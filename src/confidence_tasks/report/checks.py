@@ -102,8 +102,8 @@ def incomplete(results: TaskResults) -> Iterator[Notice]:
             severity: Severity = "serious" if file.lost >= LARGE_LOSS * planned else "warning"
             if file.lost or status:
                 name = file.path.rsplit("/", 1)[-1]
-                where = f"{model.label}: {file.lost} of {planned} in {name}{status}"
-                places[severity].append("; ".join([where, *_why_lost(file)]))
+                place = f"{model.label}: {file.lost} of {planned} in {name}{status}"
+                places[severity].append("; ".join([place, *_why_lost(file)]))
     for severity, where in places.items():
         yield from notice_if_any(
             severity,

@@ -1,4 +1,4 @@
-"""Only one module uses private parts of Inspect AI and lm-eval, and it writes logs exactly as Inspect does."""
+"""Only two modules use private parts of Inspect AI and lm-eval, and they write logs exactly as Inspect does."""
 
 import ast
 import json
@@ -23,11 +23,11 @@ from inspect_ai.log import (
 from inspect_ai.scorer import match
 
 import confidence_tasks
-from confidence_tasks.harness import compat
+from confidence_tasks.harness import compat, compat_models
 
 PACKAGE = Path(confidence_tasks.__file__).parent
-COMPAT = Path(compat.__file__)
-MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != COMPAT]
+COMPAT = {Path(compat.__file__), Path(compat_models.__file__)}
+MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path not in COMPAT]
 HARNESSES = {"inspect_ai", "lm_eval"}
 UNDOCUMENTED = {"cache_hook", "currentframe", "dbdict", "f_locals", "hash_args", "hf_chat", "model_registry"}
 """Undocumented names of the harnesses that have no underscore."""
@@ -111,7 +111,8 @@ def test_a_private_part_is_detected(source: str) -> None:
 def test_every_function_of_compat_documents_private_parts_and_versions() -> None:
     functions = [
         node
-        for node in ast.parse(COMPAT.read_text(encoding="utf-8")).body
+        for path in COMPAT
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
     ]
     assert functions

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from lm_eval.api.model import LM
 
 from confidence_tasks.harness.address import public_address
-from confidence_tasks.harness.compat import cache_result, cached_result, is_endpoint
+from confidence_tasks.harness.compat_models import cache_result, cached_result, is_endpoint
 from confidence_tasks.harness.system_role import MOVED, SYSTEM_MESSAGE, RenderedPrompts, has_text
 
 Turns = list[dict[str, str]]

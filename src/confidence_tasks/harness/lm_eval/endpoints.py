@@ -21,7 +21,7 @@ from lm_eval.api.model import LM, TemplateLM
 from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from confidence_tasks.harness.address import public_address
-from confidence_tasks.harness.compat import (
+from confidence_tasks.harness.compat_models import (
     calls_through,
     generations_through,
     is_endpoint,

@@ -10,7 +10,7 @@ from typing import Any
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM, TemplateLM
 
-from confidence_tasks.harness.compat import generations_through, goes_on, has_network
+from confidence_tasks.harness.compat_models import generations_through, goes_on, has_network
 from confidence_tasks.harness.lm_eval.generated import Generated
 
 

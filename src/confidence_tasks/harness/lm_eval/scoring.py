@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from lm_eval.api.model import TemplateLM
 
-from confidence_tasks.harness.compat import is_endpoint
+from confidence_tasks.harness.compat_models import is_endpoint
 from confidence_tasks.harness.lm_eval.endpoints import UnansweredError, loglikelihoods
 from confidence_tasks.harness.lm_eval.measured import NOT_ECHOED, Unmeasured
 from confidence_tasks.harness.refusals import RefusedParameterError

@@ -24,8 +24,8 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM, TemplateLM
 from tqdm import tqdm
 
-from confidence_tasks.harness.compat import (
-    add_request_type,
+from confidence_tasks.harness.compat import add_request_type
+from confidence_tasks.harness.compat_models import (
     cache_result,
     cached_result,
     has_network,
