@@ -30,4 +30,5 @@ def test_most_of_what_could_be_accepted_is_accepted_with_many_questions() -> Non
 def test_a_cross_fitted_score_is_that_of_the_map_on_other_questions(method: str) -> None:
     excess, covered, _ = recalibrated_brier("typical", method, 300, 60)
     assert abs(excess) < 0.006
-    assert covered > 0.95 - 3.0 * math.sqrt(0.95 * 0.05 / 60)
+    # The interval does not contain the error of fitting: 89 to 97% on the page on reliability, instead of 95.
+    assert covered > 0.89 - 3.0 * math.sqrt(0.89 * 0.11 / 60)
