@@ -101,10 +101,10 @@ def made(request: pytest.FixtureRequest, tmp_path: Path) -> Made:
     ]
     assert all(path.is_file() for path in files)
     if request.param == "package":
-        assert len(files) == 4
+        assert len(files) == 5
         install(folder / NAME, site_packages)
         return Made(f"{NAME}/{NAME}", files[-1], folder, environment)
-    assert len(files) == 3
+    assert len(files) == 4
     return Made(f"confidence_tasks/{NAME}", files[-1], folder, environment)
 
 
@@ -145,6 +145,7 @@ def test_a_new_study_is_known_everywhere_without_another_edit(made: Made) -> Non
     )
     page = (made.folder / "page.html").read_text(encoding="utf-8")
     assert "Does the model know when it is right?" in page
+    assert "Share of the answers by stated confidence." in page
     assert all(model in page for model in ("simulated/ideal", "simulated/overconfident"))
     assert all(measure in compared for measure in ("AUROC", "ECE", "Accuracy"))
     assert rescored.rstrip().endswith("same")

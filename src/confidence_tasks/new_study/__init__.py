@@ -19,6 +19,7 @@ from confidence_tasks.sources.source import write_atomically
 _IN_REPOSITORY: Mapping[str, str] = {
     "src/confidence_tasks/studies/$name/__init__.py": "study.txt",
     "src/confidence_tasks/studies/$name/replies.py": "replies.txt",
+    "src/confidence_tasks/studies/$name/report.py": "report.txt",
     "tests/integration/test_$name.py": "test.txt",
 }
 """Files of a study in this repository, with their templates."""
@@ -27,6 +28,7 @@ _PACKAGE: Mapping[str, str] = {
     "$distribution/pyproject.toml": "pyproject.txt",
     "$distribution/src/$name/__init__.py": "study.txt",
     "$distribution/src/$name/replies.py": "replies.txt",
+    "$distribution/src/$name/report.py": "report.txt",
     "$distribution/tests/test_$name.py": "test.txt",
 }
 """Files of a study in a separate package, with their templates."""
@@ -80,7 +82,7 @@ def checkout() -> Path | None:
 @click.argument("name")
 @click.option("--package", is_flag=True, help="Write an installable package into the working directory.")
 def new_study(name: str, package: bool) -> None:
-    """Write a working template for a study called NAME: two source files and a test.
+    """Write a working template for a study called NAME: three source files and a test.
 
     The files are written into the checkout from which confidence-tasks is installed (pip install --editable), or with
     --package into a new package.

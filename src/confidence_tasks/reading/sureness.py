@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from confidence_tasks.reading.cleaning import truncate_reply
 from confidence_tasks.reading.thoughts import strip_thoughts
-from confidence_tasks.reading.token_probabilities import candidates, is_known, listed_mass, missing_reason
+from confidence_tasks.reading.token_probabilities import first_token_probabilities
 from confidence_tasks.study.stage import Token
 
 SPAN = 2_000
@@ -78,11 +78,4 @@ def true_probability(tokens: Iterable[Token]) -> float:
     >>> true_probability([Token("False", math.log(0.9), {})])
     nan
     """
-    first = next((token for token in tokens if any(map(str.isalnum, token.text))), None)
-    if first is None or len(candidates(first)) < 2 or not is_known(first.logprob) or missing_reason([first]):
-        return math.nan
-    mass, unlisted = listed_mass(first, TRUE_FALSE)
-    if not any(mass.values()):
-        return math.nan
-    likely, unlikely = (mass[option] or unlisted for option in ("true", "false"))
-    return likely / (likely + unlikely)
+    return first_token_probabilities(tokens, TRUE_FALSE).get("true", math.nan)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -181,6 +181,42 @@ def option_probabilities(tokens: Sequence[Token], options: Mapping[str, Sequence
     mass = _option_mass(candidates(first), options)
     total = math.fsum(mass.values())
     return {option: p / total for option, p in mass.items()} if total > 0 else {}
+
+
+def first_token_probabilities(
+    tokens: Iterable[Token], options: Mapping[str, Sequence[str]]
+) -> dict[str, float]:
+    """Compute the probability of each option for a reply that begins with one of them, without a label before it.
+
+    The reply begins with its first token that has a letter or a digit. The probability of an option is the sum over the
+    tokens that write it or begin to, divided by the sum over all options. Options that are not among the alternatives
+    share the probability that is not listed, which is their upper bound. ``options`` has the words that express each
+    option, as for :func:`option_probabilities`. The result is empty if the reply begins with another word, has no
+    log-probabilities, or no alternatives to its first word are listed.
+
+    Examples
+    --------
+    >>> tokens = [Token("B", math.log(0.6), {"B": math.log(0.6), " a": math.log(0.2)}), Token(".", -0.1, {})]
+    >>> {option: round(p, 6) for option, p in first_token_probabilities(tokens, letter_options(2)).items()}
+    {'A': 0.25, 'B': 0.75}
+    >>> first_token_probabilities([Token("Perhaps", -0.1, {})], letter_options(2))
+    {}
+    """
+    first = next((token for token in tokens if any(map(str.isalnum, token.text))), None)
+    if first is None or not _has_alternatives(first):
+        return {}
+    mass, unlisted = listed_mass(first, options)
+    absent = sum(not p for p in mass.values())
+    if absent == len(mass):
+        return {}
+    bounds = {option: p or unlisted / absent for option, p in mass.items()}
+    total = math.fsum(bounds.values())
+    return {option: p / total for option, p in bounds.items()}
+
+
+def _has_alternatives(token: Token) -> bool:
+    """Return whether a token has alternatives, and only possible log-probabilities."""
+    return len(candidates(token)) > 1 and is_known(token.logprob) and not missing_reason([token])
 
 
 def _option_mass(listed: Mapping[str, float], options: Mapping[str, Sequence[str]]) -> dict[str, float]:

@@ -136,12 +136,54 @@ def _forms_of(study: Study) -> Mapping[str, ReplyForm]:
     return default_forms(study) if own is None else own
 
 
-def default_forms(study: Study) -> Mapping[str, ReplyForm]:
-    """Return the default form of a study; none if a trial needs more than the text of one reply."""
-    from confidence_tasks.harness.staged import STUDY, default_parameters, is_single
+def known_form(name: str) -> str:
+    """Return the name of a form of files with replies.
+
+    Raises ValueError for another name; it says what to declare if a study of this name has no form.
+    """
+    names = tuple(reply_forms())
+    for study in studies():
+        if (
+            study.name == name
+            and study.designs
+            and name not in names
+            and (needed := more_than_a_reply(study))
+        ):
+            raise ValueError(
+                f"study {name} cannot score a file of replies, because {needed}. Leave out the study to score answers "
+                f"with confidences, or declare a form whose study reads a trial from one reply: StudyReport(reply_forms="
+                f"{{{name!r}: ReplyForm(...)}}) in the study's report.py, see {__name__}"
+            )
+    return one_of(names, name, "study")
+
+
+def more_than_a_reply(study: Study) -> str:
+    """Return what a trial needs beside the text of one reply; empty if it needs nothing.
+
+    Examples
+    --------
+    >>> from confidence_tasks.studies.fermieval_sampling import STUDY
+    >>> more_than_a_reply(STUDY)
+    'a trial belongs to several samples of its question'
+    """
+    from confidence_tasks.harness.staged import default_parameters, is_single
 
     stages = study.stages_of(default_parameters(study))
-    if not is_single(stages) or stages[0].logprobs == "required" or study.asking.repeats_parameter:
+    if study.asking.repeats_parameter:
+        return "a trial belongs to several samples of its question"
+    if not is_single(stages):
+        calls = ", ".join(
+            stage.name + (f" ({stage.samples} times)" if stage.samples > 1 else "") for stage in stages
+        )
+        return f"a trial has the calls {calls}, and a row has one reply"
+    return "a trial needs token probabilities" if stages[0].logprobs == "required" else ""
+
+
+def default_forms(study: Study) -> Mapping[str, ReplyForm]:
+    """Return the default form of a study; none if a trial needs more than the text of one reply."""
+    from confidence_tasks.harness.staged import STUDY
+
+    if more_than_a_reply(study):
         return {}
     several = len(study.conditions) > 1
 
@@ -203,7 +245,7 @@ def score_replies(
     from confidence_tasks.report.rescore import Recorded, score_recorded
 
     path = Path(path)
-    form = reply_forms()[one_of(tuple(reply_forms()), study, "study")]
+    form = reply_forms()[known_form(study)]
     known = {*QUESTION_FIELDS, *form.fields, *form.optional, "condition", "model", "source", FINISH_REASON}
     if unknown := sorted((fields or {}).keys() - known):
         raise SourceError(f"{study} reads no field {', '.join(unknown)}; it reads {', '.join(sorted(known))}")

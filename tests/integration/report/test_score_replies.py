@@ -15,16 +15,19 @@ from inspect_ai import eval
 from inspect_ai.analysis import samples_df
 from inspect_ai.log import EvalLog, read_eval_log
 from tests.small_runs import SMALL_RUNS, arguments
+from tests.stages.agreement import STUDY as AGREEMENT
+from tests.stages.sureness import STUDY as SURENESS
 from tests.trials import lifeeval_trial, question_set_trial
 from tests.unit.studies.question_sets_replies import real_replies
 
 from confidence_tasks import _registry
+from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import main
 from confidence_tasks.harness.compat import LogWriter
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.report import collect
 from confidence_tasks.report.rescore import metrics_of, rescore
-from confidence_tasks.report.score_replies import reply_forms, score_replies
+from confidence_tasks.report.score_replies import known_form, reply_forms, score_replies
 from confidence_tasks.sources import SourceError, load
 from confidence_tasks.sources.generated import lifeeval_questions
 
@@ -454,3 +457,32 @@ def test_a_row_may_say_why_its_reply_ended(tmp_path: Path) -> None:
         "ended": "ok",
         "unknown": "ok",
     }
+
+
+@pytest.mark.parametrize(
+    ("study", "needed"),
+    [
+        ("sureness", "a trial has the calls answer, confidence, and a row has one reply"),
+        ("agreement", r"a trial has the calls answer, samples \(4 times\), and a row has one reply"),
+        ("fermieval_sampling", "a trial belongs to several samples of its question"),
+        ("fermieval_logprob", "a trial needs token probabilities"),
+    ],
+)
+def test_a_study_that_needs_more_than_a_reply_is_refused_with_what_to_declare(
+    monkeypatch: pytest.MonkeyPatch, study: str, needed: str
+) -> None:
+    every = (*studies(), SURENESS, AGREEMENT)
+    monkeypatch.setattr("confidence_tasks.report.score_replies.studies", lambda: every)
+    written = rf"StudyReport\(reply_forms={{'{study}': ReplyForm\(\.\.\.\)}}\) in the study's report\.py"
+    with pytest.raises(
+        ValueError, match=f"study {study} cannot score .* because {needed}. Leave out .*{written}"
+    ):
+        known_form(study)
+
+
+def test_the_command_says_what_a_study_needs_before_it_reads_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "replies.jsonl"
+    path.write_text("not read", encoding="utf-8")
+    done = CliRunner().invoke(main, ["score", str(path), "--study", "fermieval_sampling"])
+    assert done.exit_code == 2
+    assert "a trial belongs to several samples" in " ".join(done.output.replace("│", " ").split())

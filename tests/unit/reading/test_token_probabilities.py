@@ -4,9 +4,12 @@ import json
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from confidence_tasks.reading.token_probabilities import (
     YES_NO,
+    first_token_probabilities,
     letter_options,
     missing_reason,
     number_probability,
@@ -199,3 +202,51 @@ def test_alternatives_of_a_total_probability_above_1_are_impossible():
     token = Token("True", -0.1, {"True": -0.1, "False": -0.1})
     assert "total probability of 1.81" in missing_reason([token])
     assert option_probabilities([Token("Answer: ", -0.1, {}), token], YES_NO) == {}
+
+
+def first(listed: dict[str, float]) -> list[Token]:
+    """Return the tokens of a reply whose first one has probabilities, the most probable token being sampled."""
+    logprobs = {text: math.log(p) for text, p in listed.items()}
+    said = max(listed, key=listed.__getitem__)
+    return [Token("\n", -0.1, {}), Token(said, logprobs[said], logprobs), Token("!", -0.1, {})]
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [
+        ({"A": 0.5, "B": 0.25}, {"A": 0.5 / (0.75 + 0.125 * 2), "B": 0.25, "C": 0.125, "D": 0.125}),
+        (
+            {"A": 0.4, " a": 0.2, "(A": 0.1, "B": 0.1, "C": 0.1, "D": 0.1},
+            {"A": 0.7, "B": 0.1, "C": 0.1, "D": 0.1},
+        ),
+        ({"D": 0.3, "The": 0.7}, None),
+        ({"The": 0.6, "A": 0.3}, {"A": 0.75, "B": 1 / 12, "C": 1 / 12, "D": 1 / 12}),
+    ],
+)
+def test_a_reply_that_begins_with_a_bare_option_has_the_probability_of_each(listed, expected) -> None:
+    found = first_token_probabilities(first(listed), letter_options(4))
+    assert found == pytest.approx(expected or {"A": 0.0, "B": 0.0, "C": 0.0, "D": 1.0})
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        [],
+        [Token("?", -0.1, {})],
+        [Token("Maybe", -0.1, {"Perhaps": -3.0})],
+        [Token("A", -0.1, {})],
+        [Token("A", -9999.0, {"A": -9999.0})],
+        [Token("A", 5.0, {"A": 5.0})],
+        [Token("A", -0.1, {"A": -0.1, "B": -0.1})],
+    ],
+)
+def test_a_reply_that_begins_otherwise_or_has_impossible_probabilities_has_none(reply) -> None:
+    assert first_token_probabilities(reply, letter_options(2)) == {}
+
+
+@given(st.lists(st.floats(0.001, 1.0), min_size=2, max_size=6), st.floats(0.1, 1.0))
+def test_listed_options_share_one_in_proportion_to_their_probabilities(masses, total) -> None:
+    options = letter_options(len(masses))
+    listed = {letter: total * mass / sum(masses) for letter, mass in zip(options, masses, strict=True)}
+    found = first_token_probabilities(first(listed), options)
+    assert found == pytest.approx({letter: p / sum(listed.values()) for letter, p in listed.items()})

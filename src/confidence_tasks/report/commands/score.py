@@ -19,16 +19,16 @@ from confidence_tasks.report.commands import (
     list_option,
     name_value_pairs,
     open_workers,
+    parse_with,
     print_json,
     print_message,
     print_table,
     progress,
-    study_name,
     workers_options,
 )
 from confidence_tasks.report.commands.score_own import own_options, refuse_with_study, score_own
 from confidence_tasks.report.labels import measure_label, number, without_controls
-from confidence_tasks.report.score_replies import reply_forms
+from confidence_tasks.report.score_replies import known_form, reply_forms
 
 if TYPE_CHECKING:
     from confidence_tasks.harness.workers import Job
@@ -40,11 +40,6 @@ def _list_fields() -> dict[str, str]:
         name: ", ".join(f"{field} ({meaning})" for field, meaning in form.fields.items()) or "none of its own"
         for name, form in reply_forms().items()
     }
-
-
-def _study_or_none(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """Check the name of a study, unless there is none."""
-    return None if value is None else study_name(reply_forms)(context, parameter, value)
 
 
 @click.command(
@@ -78,7 +73,7 @@ Examples:
     "--study",
     default=None,
     metavar="STUDY",
-    callback=_study_or_none,
+    callback=parse_with(known_form),
     help="Study whose prompts the model answered; without it, any table of answers is read.",
 )
 @list_option(_list_fields, "List the studies and their fields.")
