@@ -75,6 +75,14 @@ def test_similarity_is_difflibs_ratio_from_085_on():
     assert match_answer("abcdefghijklmnop0123", key) == "none"
 
 
+@pytest.mark.parametrize(
+    ("key", "answer", "match"), [("bbaababa", "babaabba", "fuzzy"), ("babaabba", "bbaababa", "none")]
+)
+def test_similarity_is_that_of_the_key_with_the_answer_which_is_not_symmetric(key, answer, match):
+    """Of 8 characters, difflib pairs 7 of the key with the answer (0.875), and 4 in the other order."""
+    assert match_answer(answer, Question("q-3", "demo", "?", "text", key)) == match
+
+
 @pytest.mark.parametrize(("answer", "match"), [("1234.0", "exact"), ("1235", "none"), ("12340", "none")])
 def test_numbers_are_never_similar(answer, match):
     assert match_answer(answer, SUM) == match
