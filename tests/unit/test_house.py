@@ -28,7 +28,7 @@ LINES_OF_A_FOLDER = 10_000
 COMPLEXITY = 10
 """Cyclomatic complexity of a function as radon counts it: comprehensions and ``and`` and ``or`` are branches too."""
 COMPLEX_FUNCTIONS: Mapping[str, int] = {
-    "harness": 10,
+    "harness": 9,
     "new_study": 1,
     "reading": 9,
     "report": 58,

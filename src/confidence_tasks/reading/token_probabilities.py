@@ -206,7 +206,7 @@ def first_token_probabilities(
     if first is None or not _has_alternatives(first):
         return {}
     mass, unlisted = listed_mass(first, options)
-    absent = sum(not p for p in mass.values())
+    absent = list(mass.values()).count(0.0)
     if absent == len(mass):
         return {}
     bounds = {option: p or unlisted / absent for option, p in mass.items()}
