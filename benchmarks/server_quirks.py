@@ -24,7 +24,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import redirect_stderr
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,9 @@ from confidence_tasks.sources.source import mirror_folder
 PAGE = Path(__file__).parents[1] / "docs" / "reliability_tables.md"
 LEFT_OUT = frozenset({"plain", "slow", "text"})
 """Quirks that take minutes or need a value."""
+
+NO_REPLIES = frozenset({"html", "half-a-line", "error-200"})
+"""Quirks that send no reply for which anybody would be paid."""
 
 FURTHER = ("half-html", "half-half-a-line", "half-empty", "half-filter", "half-lp-none")
 """Quirks of half of the requests."""
@@ -158,7 +161,7 @@ def on_lm_eval(study: str, quirk: str, server: Server, folder: Path) -> Run:
         include_defaults=False,
         metadata={"n": 3, "metrics": "headline", **metadata},
     )
-    model = (completions if scores else chat)(server, quirk, max_retries=2)
+    model = (completions if scores else chat)(server, quirk)
     try:
         found = simple_evaluate(
             model=model,
@@ -228,6 +231,8 @@ def rows(name: str, quirks: Iterable[str], chosen: Iterable[str] = ()) -> Iterat
         plain = {study: _quietly(run, study, "plain", server, Path(folder)) for study in studies}
         for quirk in quirks:
             found = {study: _quietly(run, study, quirk, server, Path(folder)) for study in studies}
+            if quirk in NO_REPLIES:
+                found = {study: replace(each, n_paid=0) for study, each in found.items()}
             for study, each in found.items():
                 if each.message:
                     print(

@@ -15,7 +15,9 @@ from lm_eval.api.model import LM
 
 from confidence_tasks.harness.compat import add_request_type
 from confidence_tasks.harness.lm_eval.chat import Turns, render
+from confidence_tasks.harness.lm_eval.generated import stop_of
 from confidence_tasks.harness.lm_eval.stage_requests import GENERATION, StageGeneration
+from confidence_tasks.harness.stopped import PROBLEMS
 from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.study.stage import ModelReply, Stage, Token
 
@@ -90,14 +92,16 @@ def _replies(model: LM, generations: Sequence[StageGeneration]) -> list[ModelRep
     """Return the replies of a model, with their tokens where a stage needs these."""
     methods: Any = model
     for generation, text in zip(generations, methods.generate_samples(generations), strict=True):
-        generation.resps = [text or ""]
+        generation.resps = ["" if text is None else text]
     scored = [generation for generation in generations if generation.stage.logprobs]
     tokens = dict(zip(map(id, scored), methods.score_tokens(scored), strict=True)) if scored else {}
     return [_reply(each.resps[0], tokens.get(id(each), ())) for each in generations]
 
 
 def _reply(text: str, tokens: Sequence[Token] | str) -> ModelReply:
-    """Return a reply with its tokens, or the problem that there are none."""
+    """Return a reply with its tokens, or the problem that there are none, or that it was not finished."""
+    if stop := stop_of(text):
+        return ModelReply("", problem=f"the reply was {PROBLEMS[stop]}", stop=stop)
     if isinstance(tokens, str):
         return ModelReply(text, problem=tokens)
     return ModelReply(text, tuple(tokens))
