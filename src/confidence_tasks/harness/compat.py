@@ -21,6 +21,7 @@ from warnings import warn
 
 if TYPE_CHECKING:
     from inspect_ai import Task
+    from inspect_ai.dataset import Sample
     from inspect_ai.event import ModelEvent
     from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary, EvalSpec
     from inspect_ai.model import CachePolicy, ChatMessage, GenerateConfig, Model
@@ -324,9 +325,15 @@ def running_sample() -> Mapping[str, Any] | None:
     Needs ``inspect_ai.log._samples.sample_active``, which returns the sample also inside a call of a model, with any
     solver. Tested on Inspect 0.3.285.
     """
+    sample = active_sample()
+    return sample.metadata if sample else None
+
+
+def active_sample() -> Sample | None:
+    """Return the Inspect sample that the current asynchronous task runs; needs what :func:`running_sample` needs."""
     active = import_module("inspect_ai.log._samples").sample_active()
-    metadata: Mapping[str, Any] | None = active.sample.metadata if active else None
-    return metadata
+    sample: Sample | None = active.sample if active else None
+    return sample
 
 
 def extend_lm_eval_index(

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from rich.markup import escape
 
+from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.compat import prerequisite_error
 from confidence_tasks.harness.stopped import FinishedReplies, status_with
 from confidence_tasks.reading.cleaning import strip_chat_tokens
@@ -80,10 +81,23 @@ def first_call(metadata: Mapping[str, Any] | None) -> StageCall:
     Raises ValueError if the sample is not of a study.
     """
     if not metadata or STUDY not in metadata:
-        raise ValueError("a simulated subject can only answer the questions of confidence_tasks tasks")
+        raise ValueError(
+            "a simulated subject can only answer the questions of confidence_tasks tasks, and samples of other tasks"
+            " that have a target"
+        )
     study = load_study(metadata[STUDY])
     first = default_stages(study)[0]
     return StageCall(study, question_from_metadata(metadata), str(metadata["condition"]), first.name, {})
+
+
+ANSWER = "answer"
+"""Stage of the answer to a question of another task."""
+
+
+def call_of_others(question: Question, stage: str = ANSWER) -> StageCall:
+    """Return the call of a question of another task, for a simulated subject: the answer, or a question about it."""
+    (study,) = (study for study in studies() if not study.designs)
+    return StageCall(study, question, stage, stage, {})
 
 
 def roles_needed(study: Study, parameters: Mapping[str, Any], questions: Sequence[Question]) -> list[str]:

@@ -19,8 +19,8 @@ from inspect_ai.model import (
     TopLogprob,
     get_model,
 )
-from inspect_ai.scorer import match
-from inspect_ai.solver import TaskState, solver
+from inspect_ai.scorer import choice, exact, match
+from inspect_ai.solver import TaskState, multiple_choice, solver
 from inspect_ai.tool import ToolCall
 
 from confidence_tasks import with_confidence
@@ -217,3 +217,24 @@ def test_a_sample_that_a_limit_ended_is_lost_and_a_cut_off_reply_states_nothing(
         assert "cut off at the token limit" in scores[question].explanation
     (file,) = collect(tmp_path).files
     assert file.lost == 1
+
+
+def test_a_simulated_subject_answers_any_task_and_is_as_sure_as_its_profile_says(tmp_path: Path) -> None:
+    options = Task(
+        [Sample(f"Question {i}?", choices=["yes", "no"], target="AB"[i % 2], id=i) for i in range(60)],
+        solver=multiple_choice(),
+        scorer=choice(),
+        name="letters",
+    )
+    numbers = Task(
+        [Sample(f"{i} + {i} =", target=str(2 * i), id=i) for i in range(60)], scorer=exact(), name="n"
+    )
+    for task in (options, numbers):
+        asked = with_confidence(task, ask="0-100,words,p_true")
+        (log,) = eval(asked, model="simulated/overconfident", log_dir=str(tmp_path), display="none")
+        assert log.status == "success", log.error
+        metrics = log.results.scores[1].metrics
+        assert 0.5 < metrics["accuracy/0-100"].value < 0.95
+        assert metrics["overconfidence/0-100"].value > 0.03
+        assert [metrics[f"parse_rate/{ask}"].value for ask in ("0-100", "words", "p_true")] == [1.0] * 3
+        assert metrics["auroc/0-100"].value > 0.55

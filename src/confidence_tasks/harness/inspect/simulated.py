@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from inspect_ai.dataset import Sample
 from inspect_ai.model import (
     ChatCompletionChoice,
     ChatMessage,
@@ -16,9 +17,9 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from confidence_tasks.harness.compat import running_sample
+from confidence_tasks.harness.compat import active_sample
 from confidence_tasks.harness.inspect.model_calls import as_logprobs
-from confidence_tasks.harness.staged import as_usage_error, first_call
+from confidence_tasks.harness.staged import STUDY, as_usage_error, call_of_others, first_call
 from confidence_tasks.simulation.reply import (
     StageCall,
     call_seed,
@@ -28,6 +29,7 @@ from confidence_tasks.simulation.reply import (
     stage_call,
 )
 from confidence_tasks.simulation.subject import make_subject
+from confidence_tasks.study.trial import Question
 
 
 class _Simulated(ModelAPI):
@@ -63,8 +65,8 @@ class SimulatedSubject(_Simulated):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """Reply to the current stage of a study, or to the first stage if another solver calls the model."""
-        return self.output(stage_call.get() or first_call(running_sample()), input, config)
+        """Reply to the current stage of a study, to its first stage if another solver calls, or to a task of others."""
+        return self.output(stage_call.get() or _call_of_sample(active_sample()), input, config)
 
     def output(self, call: StageCall, messages: list[ChatMessage], config: GenerateConfig) -> ModelOutput:
         """Reply to the messages of a call."""
@@ -77,6 +79,27 @@ class SimulatedSubject(_Simulated):
         )
         usage = _usage(_as_prompt(messages), reply.text)
         return ModelOutput(model=f"simulated/{self.model_name}", choices=[choice], usage=usage)
+
+
+def _call_of_sample(sample: Sample | None) -> StageCall:
+    """Return the call of a study's first stage; for a sample of another task, that of the study of such tasks.
+
+    Raises ValueError for a sample without a key, and outside a sample.
+    """
+    if sample is None or not sample.target or STUDY in (sample.metadata or {}):
+        return first_call(sample.metadata if sample else None)
+    return call_of_others(
+        question_of(sample.id, sample.input, sample.target, has_options=bool(sample.choices))
+    )
+
+
+def question_of(
+    id: Any, text: str | Sequence[ChatMessage], target: str | Sequence[str], *, has_options: bool
+) -> Question:
+    """Return a sample of a task of others as a question, whose key is a reply that its scorer takes for right."""
+    key = target if isinstance(target, str) else target[0]
+    asked = text if isinstance(text, str) else text[-1].text
+    return Question(str(id), "", asked, "text", f"ANSWER: {key}" if has_options else key)
 
 
 class SimulatedInstrument(_Simulated):

@@ -25,11 +25,9 @@ from confidence_tasks.harness.correctness import ASKED, SUFFIX, Correctness, is_
 from confidence_tasks.harness.lm_eval.groups import MetricTrial, aggregations
 from confidence_tasks.harness.lm_eval.side_requests import REQUEST_TYPE, SideRequest
 from confidence_tasks.harness.lm_eval.staged import StudyOfStages, warn_once
-from confidence_tasks.harness.staged import as_usage_error
-from confidence_tasks.simulation.reply import StageCall
+from confidence_tasks.harness.staged import as_usage_error, call_of_others
 from confidence_tasks.studies.benchmark import STUDY
 from confidence_tasks.studies.benchmark.asking import Ask, parse_asks
-from confidence_tasks.studies.benchmark.subject import ANSWER
 from confidence_tasks.studies.benchmark.trials import asked_trials
 from confidence_tasks.study import ModelReply, Question, Stage
 from confidence_tasks.study.measures import Measure, select_measures
@@ -161,7 +159,7 @@ class Asking:
                 f"{self._name} makes several requests a document, so its reply cannot be asked about"
             )
         question = self._question(doc)
-        own[0].call = StageCall(STUDY, question, ANSWER, ANSWER, {})  # type: ignore[attr-defined]
+        own[0].call = call_of_others(question)  # type: ignore[attr-defined]
         side = SideRequest(
             request_type=REQUEST_TYPE,  # type: ignore[arg-type]
             doc=doc,

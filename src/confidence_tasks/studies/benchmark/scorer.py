@@ -7,7 +7,8 @@ sample stay as they are, and the task's own scores do not change.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import anyio
@@ -34,8 +35,11 @@ from confidence_tasks.harness.inspect.model_calls import (
     why_stopped,
 )
 from confidence_tasks.harness.stopped import PROBLEMS
+from confidence_tasks.harness.inspect.simulated import question_of
+from confidence_tasks.harness.staged import call_of_others
 from confidence_tasks.reading.explanation import escape_markdown
 from confidence_tasks.reading.stated import stated_confidence_of
+from confidence_tasks.simulation.reply import stage_call
 from confidence_tasks.studies.benchmark.asking import NONE, Ask, parse_asks
 from confidence_tasks.studies.benchmark.trials import BenchmarkTrial, asked_trials
 from confidence_tasks.study.measures import select_measures, summarise
@@ -129,7 +133,7 @@ async def _ask(ask: Ask, state: TaskState, cache: bool | None) -> tuple[float, s
     if ask.needs_logprobs:
         settings |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
     output: ModelOutput | None = None
-    with anyio.move_on_after(SECONDS):
+    with _told_to_subject(ask, state), anyio.move_on_after(SECONDS):
         output = await model.generate(
             [*messages, ChatMessageUser(content=ask.prompt(answer))],
             config=GenerateConfig(**settings),
@@ -146,6 +150,17 @@ async def _ask(ask: Ask, state: TaskState, cache: bool | None) -> tuple[float, s
     if ask.needs_logprobs and not tokens:
         return math.nan, f"{model} returned no log-probabilities"
     return ask.read(text, tokens), text
+
+
+@contextmanager
+def _told_to_subject(ask: Ask, state: TaskState) -> Iterator[None]:
+    """Tell a simulated subject the question and its key."""
+    question = question_of(state.sample_id, state.input, state.target, has_options=len(state.choices) > 0)
+    token = stage_call.set(call_of_others(question, ask.name))
+    try:
+        yield
+    finally:
+        stage_call.reset(token)
 
 
 def side_conversation(state: TaskState) -> tuple[list[ChatMessage], str]:

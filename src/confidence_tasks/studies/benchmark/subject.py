@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
+from confidence_tasks.harness.staged import ANSWER
 from confidence_tasks.reading.sureness import EXPRESSIONS
 from confidence_tasks.simulation.reply import Reply, StageRequest, subject_seed
 from confidence_tasks.studies.scales.replies import Scale, report_confidence
 from confidence_tasks.study import Question
 
-ANSWER = "answer"
-"""Stage of the task's own reply."""
+_LETTER = re.compile(r"(?:^|(?<=ANSWER: ))[A-Za-z]$")
+"""A key that is a letter, alone or behind the label of Inspect's multiple choice."""
 
 _NUMBER = re.compile(r"\d+(?!.*\d)", re.DOTALL)
 """The last number of a text."""
@@ -40,11 +41,11 @@ def wrong_answer(key: str) -> str:
 
     Examples
     --------
-    >>> wrong_answer("B"), wrong_answer("9 + 9 = 18\n#### 18"), wrong_answer("Lima")
-    ('A', '9 + 9 = 18\n#### 19', 'unknown')
+    >>> wrong_answer("B"), wrong_answer("ANSWER: A"), wrong_answer("9 + 9 = 18\n#### 18"), wrong_answer("Lima")
+    ('A', 'ANSWER: B', '9 + 9 = 18\n#### 19', 'unknown')
     """
-    if len(key) == 1 and key.isalpha():
-        return "B" if key.upper() == "A" else "A"
+    if match := _LETTER.search(key):
+        return f"{key[:-1]}{'B' if match[0].upper() == 'A' else 'A'}"
     if match := _NUMBER.search(key):
         return f"{key[: match.start()]}{int(match[0]) + 1}{key[match.end() :]}"
     return "unknown"
