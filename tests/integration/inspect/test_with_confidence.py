@@ -1,7 +1,9 @@
 """Any Inspect task with a question about the confidence in each answer, on the real harness."""
 
+import re
 from pathlib import Path
 
+import inspect_ai.model
 import numpy as np
 import pytest
 from inspect_ai import Task, eval, score
@@ -24,6 +26,7 @@ from inspect_ai.solver import TaskState, multiple_choice, solver
 from inspect_ai.tool import ToolCall
 
 from confidence_tasks import with_confidence
+from confidence_tasks.harness.inspect.schemas import IGNORING
 from confidence_tasks.report.collection import collect
 from confidence_tasks.studies.benchmark.asking import parse_asks
 from confidence_tasks.studies.benchmark.scorer import side_conversation, stated_confidence
@@ -238,3 +241,72 @@ def test_a_simulated_subject_answers_any_task_and_is_as_sure_as_its_profile_says
         assert metrics["overconfidence/0-100"].value > 0.03
         assert [metrics[f"parse_rate/{ask}"].value for ask in ("0-100", "words", "p_true")] == [1.0] * 3
         assert metrics["auroc/0-100"].value > 0.55
+
+
+def test_structured_replies_are_asked_by_schema_and_read_as_json_alone(tmp_path: Path) -> None:
+    seen = []
+
+    def in_json(messages, tools, choice, config):
+        seen.append(config.response_schema)
+        output = reply(messages, tools, choice, config)
+        if "JSON object" in messages[-1].text:
+            output.completion = '{"confidence": 70}' if len(seen) % 4 else "Confidence: 70"
+        return output
+
+    model = get_model("mockllm/model", custom_outputs=in_json, memoize=False)
+    task = with_confidence(sums(4), ask="0-100", structured=True)
+    (log,) = eval(task, model=model, log_dir=str(tmp_path), display="none", max_samples=1, max_connections=1)
+    assert log.status == "success", log.error
+    values = [each.scores["stated_confidence"].value["0-100 JSON"] for each in log.samples]
+    assert [value for value in values if value == value] == [0.7] * 2
+    asked = [schema for schema in seen if schema]
+    assert len(asked) == 4
+    assert asked[0].strict
+    assert asked[0].json_schema.properties["confidence"].type == "integer"
+
+
+def test_structured_replies_out_of_range_or_of_another_type_are_missing() -> None:
+    (percent, words) = parse_asks("0-100,words", structured=True)
+    for text, expected in (
+        ('{"confidence": 0}', 0.0),
+        ('{"confidence": 100}', 1.0),
+        (' {"confidence": 7}\n', 0.07),
+    ):
+        assert percent.read(text, ()) == expected
+    for text in (
+        '{"confidence": 101}',
+        '{"confidence": "90"}',
+        '{"confidence": true}',
+        "90",
+        "[]",
+        "{",
+        '{"c": 1}',
+    ):
+        assert np.isnan(percent.read(text, ()))
+    assert words.read('{"confidence": "Likely"}', ()) == 0.7
+    assert np.isnan(words.read('{"confidence": ["Likely"]}', ()))
+    with pytest.raises(ValueError, match="p_true reads the probability of a word"):
+        parse_asks("p_true", structured=True)
+
+
+def test_every_provider_that_does_not_send_a_schema_is_refused() -> None:
+    """A module sends it itself, or inherits from the provider of OpenAI's protocol."""
+    folder = Path(inspect_ai.model.__file__).parent / "_providers"
+    sends = {"openai": "openai_responses", "openai_compatible": "openai"}
+    classes = re.compile(r"^class (\w+)\((?:ModelAPI|OpenAICompatibleAPI|VLLMAPI)\)", re.MULTILINE)
+    ignoring = set()
+    for path in folder.glob("[a-z]*.py"):
+        text = path.read_text()
+        own = re.search(r"^class \w+\(ModelAPI\)", text, re.MULTILINE)
+        if classes.search(text) and own and "response_schema" not in text and path.stem not in sends:
+            ignoring.add(path.stem)
+    assert {"azureai", "hf"} <= ignoring
+    assert ignoring - {"mockllm", "together", "none"} <= IGNORING
+    assert "response_schema" in (folder / "openai_responses.py").read_text()
+
+
+def test_a_simulated_subject_replies_in_json(tmp_path: Path) -> None:
+    task = with_confidence(sums(20), ask="0-20,words", structured=True)
+    (log,) = eval(task, model="simulated/ideal", log_dir=str(tmp_path), display="none")
+    metrics = log.results.scores[1].metrics
+    assert metrics["parse_rate/0-20 JSON"].value == metrics["parse_rate/words JSON"].value == 1.0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import Any
 
 from confidence_tasks.reading.cleaning import truncate_reply
 from confidence_tasks.reading.sureness import EXPRESSIONS, SPAN, read_expression, true_probability
@@ -17,6 +19,11 @@ from confidence_tasks.study.parameter import parse_list
 
 MOST_CHARACTERS = 4_000
 """Length to which a final answer is cut where a question repeats it."""
+
+JSON_SUFFIX = " JSON"
+"""End of the name of a signal whose reply is a JSON object."""
+
+JSON_REQUEST = "Reply with a JSON object with the key confidence"
 
 NONE = "none"
 """Name that asks nothing: the confidence is what the reply itself states."""
@@ -36,12 +43,18 @@ class Ask:
         ``read(text, tokens)`` returns the confidence in a reply, from 0 to 1; NaN if it states none.
     needs_logprobs : bool
         Whether ``read`` needs the log-probabilities of the reply's tokens.
+    structured : callable, optional
+        ``structured()`` returns the same question for a reply that is a JSON object; None if there is none.
+    schema : mapping, optional
+        JSON schema of the reply; empty for a reply in words.
     """
 
     name: str
     request: str
     read: Callable[[str, Sequence[Token]], float]
     needs_logprobs: bool = False
+    structured: Callable[[], Ask] | None = None
+    schema: Mapping[str, Any] = field(default_factory=dict)
 
     def prompt(self, answer: str) -> str:
         """Return the question; it repeats an answer that is not the last thing that the model said.
@@ -76,7 +89,61 @@ def _of_scale(scale: Scale) -> Ask:
         f" Reply with an integer between {scale.lower} and {scale.upper}, where {scale.lower} means no confidence at"
         f" all and {scale.upper} means absolute certainty, and nothing else.",
         _read_scale(scale),
+        structured=lambda: _json_of_scale(scale),
     )
+
+
+def _json_of_scale(scale: Scale) -> Ask:
+    def read(text: str, tokens: Sequence[Token]) -> float:
+        value = _confidence_in(text)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        # Providers drop bounds from schemas.
+        in_range = is_number and scale.lower <= value <= scale.upper
+        return scale.normalise(value) if in_range else math.nan
+
+    bounds = {"minimum": scale.lower, "maximum": scale.upper}
+    return _as_json(
+        scale.label,
+        f"an integer between {scale.lower} and {scale.upper}, where {scale.lower} means no confidence at all and"
+        f" {scale.upper} means absolute certainty",
+        {"type": "integer", **bounds},
+        read,
+    )
+
+
+def _json_of_words() -> Ask:
+    def read(text: str, tokens: Sequence[Token]) -> float:
+        value = _confidence_in(text)
+        return EXPRESSIONS.get(value, math.nan) if isinstance(value, str) else math.nan
+
+    choices = list(EXPRESSIONS)
+    return _as_json("words", f"one of {', '.join(choices)}", {"type": "string", "enum": choices}, read)
+
+
+def _as_json(
+    name: str, values: str, schema: Mapping[str, Any], read: Callable[[str, Sequence[Token]], float]
+) -> Ask:
+    """Return a question whose reply is a JSON object with the key ``confidence``."""
+    return Ask(
+        f"{name}{JSON_SUFFIX}",
+        f"How confident are you that your answer is right? {JSON_REQUEST}, which is {values}.",
+        read,
+        schema={
+            "type": "object",
+            "properties": {"confidence": schema},
+            "required": ["confidence"],
+            "additionalProperties": False,
+        },
+    )
+
+
+def _confidence_in(text: str) -> Any:
+    """Return the confidence in a reply that is a JSON object; None for any other reply."""
+    try:
+        reply = json.loads(truncate_reply(text))
+    except (ValueError, RecursionError):
+        return None
+    return reply.get("confidence") if isinstance(reply, dict) else None
 
 
 _WORDS = Ask(
@@ -88,6 +155,7 @@ _WORDS = Ask(
         ]
     ),
     lambda text, tokens: read_expression(text),
+    structured=_json_of_words,
 )
 _P_TRUE = Ask(
     "p_true",
@@ -99,15 +167,15 @@ _ASKS = {each.name: each for each in (*map(_of_scale, ALL_SCALES), _WORDS, _P_TR
 """The 13 scales of the study of scales, expressions of probability, and True or False."""
 
 
-def parse_asks(named: str | Sequence[str]) -> list[Ask]:
+def parse_asks(named: str | Sequence[str], *, structured: bool = False) -> list[Ask]:
     """Return the questions that a user names, such as ``0-100,p_true``; empty for ``none``.
 
-    Any other scale of integers may be named too, such as ``1-7``.
+    Any other scale of integers may be named too, such as ``1-7``. With ``structured``, the replies are JSON objects.
 
     Raises
     ------
     ValueError
-        If a name is unknown, with the nearest one.
+        If a name is unknown, with the nearest one, or has no structured reply.
 
     Examples
     --------
@@ -119,7 +187,16 @@ def parse_asks(named: str | Sequence[str]) -> list[Ask]:
         return []
     if not names:
         raise ValueError("ask names no question: write a scale such as 0-100, words, p_true or none")
-    return [_ASKS.get(name) or _other_scale(name) for name in dict.fromkeys(names)]
+    asks = [_ASKS.get(name) or _other_scale(name) for name in dict.fromkeys(names)]
+    return list(map(_structured, asks)) if structured else asks
+
+
+def _structured(ask: Ask) -> Ask:
+    if ask.structured is None:
+        raise ValueError(
+            f"structured: {ask.name} reads the probability of a word, which no schema has: leave it out"
+        )
+    return ask.structured()
 
 
 def _other_scale(name: str) -> Ask:

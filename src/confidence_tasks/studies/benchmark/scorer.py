@@ -20,10 +20,14 @@ from inspect_ai.model import (
     ChatMessageUser,
     GenerateConfig,
     ModelOutput,
+    ResponseSchema,
+    get_model,
 )
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
+from inspect_ai.util import JSONSchema
 
+from confidence_tasks.harness.compat import prerequisite_error
 from confidence_tasks.harness.correctness import Correctness, is_partial
 from confidence_tasks.harness.inspect.foreign_scores import CORRECT, STATED, correctness
 from confidence_tasks.harness.inspect.lost import score_of_lost
@@ -35,6 +39,7 @@ from confidence_tasks.harness.inspect.model_calls import (
     why_stopped,
 )
 from confidence_tasks.harness.stopped import PROBLEMS
+from confidence_tasks.harness.inspect.schemas import schema_problem
 from confidence_tasks.harness.inspect.simulated import question_of
 from confidence_tasks.harness.staged import call_of_others
 from confidence_tasks.reading.explanation import escape_markdown
@@ -80,7 +85,11 @@ def _trials(value: Mapping[str, Any], sample: str) -> list[BenchmarkTrial]:
 
 @scorer(metrics=[confidence_metrics()])
 def stated_confidence(
-    ask: str | list[str] = "0-100", scorer: str = "", correct: str = "", cache: bool | None = None
+    ask: str | list[str] = "0-100",
+    scorer: str = "",
+    correct: str = "",
+    structured: bool = False,
+    cache: bool | None = None,
 ) -> Scorer:
     """Ask how sure the model is of the answer that it gave, and return a confidence for each question.
 
@@ -93,6 +102,8 @@ def stated_confidence(
         Name of the task's scorer that says whether an answer is right; by default the first.
     correct : str
         For partial credit a bound such as ``score>=0.5``; for a score of several values the name of one.
+    structured : bool
+        Whether the replies are JSON objects by a response schema; a provider that ignores schemas is refused.
     cache : bool or None
         Whether replies may come from Inspect's cache; by default those of models on other machines than the user's.
 
@@ -101,12 +112,14 @@ def stated_confidence(
     ValueError
         If ``ask`` names an unknown question, or ``correct`` is no bound.
     """
-    asks = parse_asks(ask)
+    asks = parse_asks(ask, structured=structured)
     chosen = Correctness.parse(correct, scorer)
 
     async def score(state: TaskState, target: Target) -> Score:
         if unscored := score_of_lost(state.store):
             return unscored
+        if structured and (problem := schema_problem(get_model())):
+            raise prerequisite_error()(problem)
         is_right, reason = correctness(state.scores or {}, chosen)
         value: dict[str, float] = {CORRECT: is_right}
         notes = {"correct": reason} if reason else {}
@@ -132,6 +145,13 @@ async def _ask(ask: Ask, state: TaskState, cache: bool | None) -> tuple[float, s
     settings: dict[str, Any] = {"temperature": 0.0}
     if ask.needs_logprobs:
         settings |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
+    if ask.schema:
+        settings["response_schema"] = ResponseSchema(
+            name="confidence",
+            description="How likely it is that the answer is right",
+            json_schema=JSONSchema.model_validate(dict(ask.schema)),
+            strict=True,
+        )
     output: ModelOutput | None = None
     with _told_to_subject(ask, state), anyio.move_on_after(SECONDS):
         output = await model.generate(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from confidence_tasks.harness.staged import ANSWER
 from confidence_tasks.reading.sureness import EXPRESSIONS
 from confidence_tasks.simulation.reply import Reply, StageRequest, subject_seed
+from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.studies.benchmark.asking import JSON_SUFFIX
 from confidence_tasks.studies.scales.replies import Scale, report_confidence
 from confidence_tasks.study import Question
 
@@ -27,13 +30,19 @@ def respond(question: Question, request: StageRequest) -> Reply:
     p = decision.confidence
     if request.stage == ANSWER:
         return Reply((question.gold or "") if decision.correct else wrong_answer(question.gold or ""), p)
-    if request.stage == "words":
-        return Reply(min(EXPRESSIONS, key=lambda name: abs(EXPRESSIONS[name] - p)), p)
     if request.stage == "p_true":
         verdict = "True" if p >= 0.5 else "False"
         return Reply(verdict, max(p, 1.0 - p), {"True": p, "False": 1.0 - p})
-    scale = Scale.parse(request.stage)
-    return Reply(str(report_confidence(p, scale, subject, seed, question.id, request.stage)), p)
+    name = request.stage.removesuffix(JSON_SUFFIX)
+    report = _report(name, p, subject, seed, question.id)
+    return Reply(str(report) if name == request.stage else json.dumps({"confidence": report}), p)
+
+
+def _report(name: str, p: float, subject: Subject, *key: object) -> str | int:
+    """Return a confidence as an expression or as an integer on a scale."""
+    if name == "words":
+        return min(EXPRESSIONS, key=lambda expression: abs(EXPRESSIONS[expression] - p))
+    return report_confidence(p, Scale.parse(name), subject, *key, name)
 
 
 def wrong_answer(key: str) -> str:

@@ -22,6 +22,7 @@ def with_confidence(
     when: str = "after",
     scorer: str = "",
     correct: str = "",
+    structured: bool = False,
     cache: bool | None = None,
     **task_args: Any,
 ) -> Task:
@@ -39,6 +40,8 @@ def with_confidence(
         The task's scorer that says whether an answer is right; by default the first.
     correct
         For partial credit a bound such as score>=0.5; for a score of several values the name of one.
+    structured
+        Whether the replies to ask are JSON objects by a response schema, which providers that ignore it refuse.
     cache
         Whether replies may come from Inspect's cache; by default those of models on other machines than the user's.
     task_args
@@ -49,7 +52,7 @@ def with_confidence(
             raise ValueError("with_confidence needs a task: -T task=PACKAGE/NAME or -T task=FILE.py@NAME")
         inner = created_task(task, task_args, refuse_unknown)
         return wrapping.with_confidence(
-            inner, ask=ask, when=when, scorer=scorer, correct=correct, cache=cache
+            inner, ask=ask, when=when, scorer=scorer, correct=correct, structured=structured, cache=cache
         )
 
 

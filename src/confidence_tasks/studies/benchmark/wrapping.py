@@ -30,6 +30,7 @@ def with_confidence(
     when: str = "after",
     scorer: str = "",
     correct: str = "",
+    structured: bool = False,
     cache: bool | None = None,
 ) -> Task:
     """Add a scorer to an Inspect task that asks how sure the model is of each answer.
@@ -52,6 +53,9 @@ def with_confidence(
     correct : str, optional
         For partial credit a bound such as ``score>=0.5``, from which on an answer is right; for a score of several
         values the name of one.
+    structured : bool, optional
+        Whether the replies to ``ask`` are JSON objects by a response schema. Their signals have names of their own,
+        such as ``0-100 JSON``.
     cache : bool or None, optional
         Whether replies may come from Inspect's cache; by default those of models on other machines than the user's.
 
@@ -74,7 +78,7 @@ def with_confidence(
     >>> len(task.scorer)
     2
     """
-    _check_questions(ask, when)
+    _check_questions(ask, when, structured)
     own = _as_list(task.scorer)
     _check_task(task, own)
     asked = NONE if when == "within" else ask
@@ -82,7 +86,7 @@ def with_confidence(
         # Metrics of a task replace those of all its scorers, also of ours.
         "scorer": [
             *(with_metrics(each, task.metrics) if task.metrics else each for each in own),
-            stated_confidence(ask=asked, scorer=scorer, correct=correct, cache=cache),
+            stated_confidence(ask=asked, scorer=scorer, correct=correct, structured=structured, cache=cache),
         ],
         "metrics": None,
         "name": f"{task.name}_confidence",
@@ -103,12 +107,12 @@ def with_confidence(
     return task_with(task, **changes)
 
 
-def _check_questions(ask: str | list[str], when: str) -> None:
+def _check_questions(ask: str | list[str], when: str, structured: bool) -> None:
     """Raise ValueError for questions that cannot be asked."""
-    asks = parse_asks(ask)
+    asks = parse_asks(ask, structured=structured)
     if when not in WHEN:
         raise ValueError(f"when={when!r} is neither of {', '.join(WHEN)}")
-    if when == "within" and any(each.name != "0-100" for each in asks):
+    if when == "within" and [each.name for each in asks] != ["0-100"]:
         raise ValueError(f"when='within' states a confidence from 0 to 100: leave out ask={ask!r}")
 
 
