@@ -319,18 +319,12 @@ def is_live_metric() -> bool:
     return frame is not None
 
 
-def running_sample() -> Mapping[str, Any] | None:
-    """Return the metadata of the Inspect sample that the current asynchronous task runs; None outside a sample.
+def active_sample() -> Sample | None:
+    """Return the Inspect sample that the current asynchronous task runs; None outside a sample.
 
     Needs ``inspect_ai.log._samples.sample_active``, which returns the sample also inside a call of a model, with any
     solver. Tested on Inspect 0.3.285.
     """
-    sample = active_sample()
-    return sample.metadata if sample else None
-
-
-def active_sample() -> Sample | None:
-    """Return the Inspect sample that the current asynchronous task runs; needs what :func:`running_sample` needs."""
     active = import_module("inspect_ai.log._samples").sample_active()
     sample: Sample | None = active.sample if active else None
     return sample

@@ -15,7 +15,7 @@ from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.harness.compat import running_sample
+from confidence_tasks.harness.compat import active_sample
 from confidence_tasks.harness.lm_eval.groups import stub_folder
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.study.trial import question_from_metadata
@@ -62,7 +62,7 @@ def replying(reply):
     """The same model for Inspect: it replies to the messages joined by blank lines."""
 
     def output(messages, *_):
-        text = said(reply, "\n\n".join(message.text for message in messages), running_sample())
+        text = said(reply, "\n\n".join(message.text for message in messages), active_sample().metadata)
         usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
         return ModelOutput.from_content("scripted", text).model_copy(update={"usage": usage})
 
