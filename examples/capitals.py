@@ -9,7 +9,7 @@ from inspect_ai import Task, task
 from inspect_ai.dataset import FieldSpec, json_dataset
 from inspect_ai.scorer import includes
 
-QUESTIONS = Path(__file__).parents[1] / "docs" / "capitals.jsonl"
+QUESTIONS = Path(__file__).resolve().parents[1] / "docs" / "capitals.jsonl"
 
 
 @task

@@ -20,7 +20,7 @@ from tests.small_runs import published_tasks
 from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import COMMANDS, main
-from confidence_tasks.harness.lm_eval.groups import task_groups
+from confidence_tasks.harness.lm_eval.groups import configurations
 from confidence_tasks.simulation.subject import PROFILES, Subject
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.studies.fermieval import trials as fermieval
@@ -59,7 +59,7 @@ TASKS_OF: Mapping[str, tuple[str, ...]] = {
     "signals.md": ("signals",),
 }
 
-LM_EVAL = {name for group in task_groups(studies()) for name, _ in group.configurations()}
+LM_EVAL = {name for name, _ in configurations(studies())}
 
 OTHERS = ("mmlu",)
 """Tasks of lm-eval itself."""
@@ -232,6 +232,7 @@ def working_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert log.status == "success"
     for name, text in zip(("questions", "replies"), blocks(ROOT / "docs/recipes.md", "json"), strict=True):
         (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    (folder / "examples").symlink_to(ROOT / "examples")
     return folder
 
 
