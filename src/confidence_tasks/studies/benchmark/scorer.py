@@ -38,10 +38,10 @@ from confidence_tasks.harness.inspect.model_calls import (
     reply_tokens,
     why_stopped,
 )
-from confidence_tasks.harness.stopped import PROBLEMS
 from confidence_tasks.harness.inspect.schemas import schema_problem
 from confidence_tasks.harness.inspect.simulated import question_of
 from confidence_tasks.harness.staged import call_of_others
+from confidence_tasks.harness.stopped import PROBLEMS
 from confidence_tasks.reading.explanation import escape_markdown
 from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.simulation.reply import stage_call
