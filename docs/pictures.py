@@ -19,7 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.stats import norm
 
-from confidence_tasks.statistics import ece, reliability_curve
+from confidence_tasks.statistics import acceptance_threshold, ece, reliability_curve
 from confidence_tasks.statistics.decision import optimal_threshold
 from confidence_tasks.statistics.discrimination import auroc2, type2_roc_curve
 from confidence_tasks.statistics.life_table import best_guess, death_distribution
@@ -90,6 +90,20 @@ def selective(axes: Axes) -> None:
         axes.plot(curve.coverage[40:], curve.accuracy[40:], color=colour, ls=style, label=name)
     axes.axhline(answers()[0].mean(), color=GREY, ls=":", label="no signal")
     axes.set(xlabel="share of questions answered, the surest first", ylabel="share right")
+
+
+def acceptance(axes: Axes) -> None:
+    """Draw the accuracy of the answers that a threshold accepts, and the threshold that guarantees 90%."""
+    right, sure = answers(n=2000, bias=1.3)
+    thresholds = np.linspace(0.5, 0.98, 100)
+    accuracy = np.array([right[sure >= threshold].mean() for threshold in thresholds])
+    axes.plot(thresholds, accuracy, color=BLUE, label="observed")
+    axes.axhline(0.9, color=GREY, ls=":", label="required")
+    reached = thresholds[accuracy >= 0.9][0]
+    guaranteed = acceptance_threshold(right, sure, accuracy=0.9).threshold
+    axes.axvline(reached, color=ORANGE, ls="--", label=f"observed to reach it, {reached:.2f}")
+    axes.axvline(guaranteed, color=GREEN, ls="-.", label=f"guaranteed to reach it, {guaranteed:.2f}")
+    axes.set(xlabel="threshold of confidence", ylabel="share right of accepted answers")
 
 
 def sdt(axes: Axes) -> None:
@@ -208,7 +222,7 @@ def coverage(axes: Axes) -> None:
 SHOWN = ("accuracy", "ece", "brier", "auroc", "mratio", "meta_d", "meta_information", "round_share")
 
 PICTURES: tuple[Callable[[Axes], None], ...] = (
-    *(calibration, discrimination, selective, sdt, information, discretization),
+    *(calibration, discrimination, selective, acceptance, sdt, information, discretization),
     *(decision, intervals, life_table, inference, coverage),
 )
 
