@@ -47,6 +47,7 @@ from confidence_tasks.statistics import Interval, holm
 from confidence_tasks.statistics.inference.tests import adjusted_for_all
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure, rows_of
+from confidence_tasks.study.parameter import did_you_mean
 from confidence_tasks.study.units import with_shared_units
 
 FIRST, SECOND = "first", "second"
@@ -136,10 +137,11 @@ def compare(
     study, settings = task_trials.study, settings or Settings()
     pooled = [measure.name for measure in study.pooled_measures]
     names = list(measures or dict.fromkeys((*study.headline_measures, *study.tested_measures, *pooled)))
-    if unknown := [name for name in names if name not in study.measures_by_name]:
-        raise ValueError(
-            f"{study.name} has no measure {', '.join(unknown)}; it has {', '.join(study.measures_by_name)}"
-        )
+    for name in names:
+        if name not in (known := study.measures_by_name):
+            raise ValueError(
+                f"{study.name} has no measure {name!r}{did_you_mean(name, known) or '.'} It has {', '.join(known)}"
+            )
     conditions = _shared_conditions(first, second)
     labels = {"study": study.name, "task": task_trials.task, "first": first.label, "second": second.label}
     by_condition = tuple(name for name in names if name not in pooled)

@@ -196,9 +196,11 @@ def _member(archive: ZipFile, name: str, most: int = MOST_BYTES_OF_A_HEADER) -> 
 
 
 def _json_parts(path: str) -> tuple[bytes, list[Raw]]:
-    """Return the header of a log in JSON, and its samples undecoded."""
+    """Return the header of a log in JSON, and its samples undecoded; NotTrialsError for other JSON."""
     with fsspec.open(path, "rb") as file:
         parts = _fields(file.read())
+    if "eval" not in parts:
+        raise NotTrialsError(NO_LOG)
     samples = _elements(bytes(parts.pop("samples", _NULL)))
     parts.pop("reductions", None)
     if (results := bytes(parts.get("results", _NULL))).startswith(b"{"):
@@ -208,11 +210,17 @@ def _json_parts(path: str) -> tuple[bytes, list[Raw]]:
 
 
 def _fields(text: bytes) -> dict[str, Raw]:
-    """Return the fields of a JSON object undecoded."""
+    """Return the fields of a JSON object undecoded; NotTrialsError for any other JSON."""
     try:
         return _FIELDS.decode(text)
     except MsgspecError:  # NaN and infinities are not JSON
-        return {name: Raw(json.dumps(value).encode()) for name, value in json.loads(text).items()}
+        parsed = json.loads(text)
+    if not isinstance(parsed, dict):
+        raise NotTrialsError(NO_LOG)
+    return {name: Raw(json.dumps(value).encode()) for name, value in parsed.items()}
+
+
+NO_LOG = "it is JSON, but neither a log of Inspect nor results of lm-eval"
 
 
 def _elements(text: bytes) -> list[Raw]:

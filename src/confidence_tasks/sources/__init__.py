@@ -12,7 +12,7 @@ from typing import Any
 from confidence_tasks.sources.source import SourceError, mirror_folder, shuffle_questions
 from confidence_tasks.study.trial import LETTERS, Kind, Question
 
-__all__ = ["LETTERS", "Kind", "Question", "SourceError", "load", "load_asked"]
+__all__ = ["LETTERS", "Kind", "Question", "SourceError", "load", "load_asked", "require_known"]
 
 
 def load(
@@ -65,6 +65,25 @@ def load(
     source = find_source(name)
     _refuse_unknown(name, options, source.options)
     return [*map(with_cluster, source.load(n, seed, mirror_folder(mirror), **options))]
+
+
+def require_known(name: str) -> None:
+    """Raise SourceError if a name is neither that of a source nor the path of a file; nothing is loaded.
+
+    Examples
+    --------
+    >>> require_known("gsm9k")
+    Traceback (most recent call last):
+    ...
+    confidence_tasks.sources.source.SourceError: unknown source 'gsm9k'; did you mean 'gsm8k'? Sources: mmlu, ...
+    """
+    from confidence_tasks.sources.own_file import is_own_file
+    from confidence_tasks.sources.table import find_source
+
+    if not is_own_file(name):
+        find_source(name)
+    elif not Path(name).is_file():
+        raise SourceError(f"{name}: no such file")
 
 
 def load_asked(parameters: Mapping[str, Any]) -> list[Question]:

@@ -97,8 +97,10 @@ def one_of(allowed: Sequence[T], value: str, what: str) -> T:
     raise ValueError(f"{what}={value!r} is not one of {', '.join(allowed)}{did_you_mean(value, allowed)}")
 
 
-def did_you_mean(name: str, known: Any) -> str:
+def did_you_mean(name: str, known: Any, similarity: float = 0.6) -> str:
     """Return ``; did you mean 'x'?`` with the known name closest to a misspelt one; empty if no name is close.
+
+    ``similarity``, from 0 to 1, is the least ratio of :class:`difflib.SequenceMatcher` of a close name.
 
     Examples
     --------
@@ -108,7 +110,7 @@ def did_you_mean(name: str, known: Any) -> str:
     "; did you mean 'ece'?"
     """
     folded = {each.casefold(): each for each in known}
-    closest = get_close_matches(name.casefold(), folded, n=1)
+    closest = get_close_matches(name.casefold(), folded, n=1, cutoff=similarity)
     return f"; did you mean {folded[closest[0]]!r}?" if closest else ""
 
 

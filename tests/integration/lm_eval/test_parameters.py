@@ -33,15 +33,40 @@ def scale_task(**metadata: object) -> StudyOfStages:
     return StudyOfStages({"task": "scale_granularity_0_20_arithmetic", "metadata": {**stub, **metadata}})
 
 
-def test_another_name_is_warned_of_once_with_what_was_meant(caplog: pytest.LogCaptureFixture) -> None:
+def test_another_name_is_warned_of_once(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        scale_task(sorces="mmlu")
-        scale_task(sorces="mmlu", condition="0-100")
-    (said,) = [record.getMessage() for record in caplog.records if "sorces" in record.getMessage()]
-    assert (
-        "scales has no parameter 'sorces'; did you mean 'source'? It has study, condition, question_seed,"
-        in said
-    )
+        scale_task(sounds="mono")
+        scale_task(sounds="mono", condition="0-100")
+    (said,) = [record.getMessage() for record in caplog.records if "sounds" in record.getMessage()]
+    assert said.startswith("metadata: scales has no parameter 'sounds'")
+    assert said.endswith("It is ignored")
+
+
+@pytest.mark.parametrize(
+    ("study", "name", "meant"),
+    [
+        ("scales", "sorces", "source"),
+        ("scales", "elicitatoin", "elicitation"),
+        ("riskeval", "penalty", "penalties"),
+    ],
+)
+def test_a_misspelt_name_is_refused_with_what_was_meant(study: str, name: str, meant: str) -> None:
+    said = f"metadata: {study} has no parameter {name!r} on lm-eval; did you mean {meant!r}?"
+    with pytest.raises(ValueError, match=re.escape(said)):
+        StudyOfStages(
+            {
+                "task": "mine",
+                "metadata": {"study": STUDIES[study].address, "condition": "0-20", "n": 1, name: 1},
+            }
+        )
+
+
+def test_a_name_of_another_study_is_none_that_is_misspelt(caplog: pytest.LogCaptureFixture) -> None:
+
+    others = {name for study in STUDIES.values() for name in metadata_rules(study).types}
+    for name in others - metadata_rules(STUDIES["scales"]).types.keys():
+        scale_task(**{name: None})
+        _staged.refuse_misspelt(STUDIES["scales"], name)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ MISTAKES = {
     ),
     "misspelt study, power": (
         "confidence-tasks power scale --effect 0.2",
-        "'scale' is not one of fermieval, nlp_metad, riskeval, scales, signals; did you mean 'scales'?",
+        "fermieval, nlp_metad, riskeval, scales, signals; did you mean 'scales'?",
     ),
     "misspelt measure, power": (
         "confidence-tasks power scales --effect 0.2 --measure acuracy",
@@ -80,6 +80,45 @@ MISTAKES = {
         f'lm_eval --model simulated --tasks {SMALL} --limit 2 --metadata {{"n":"many"}}',
         "n='many' must be a whole number",
     ),
+    "misspelt parameter, lm-eval": (
+        f'lm_eval --model simulated --tasks {SMALL} --limit 2 --metadata {{"fewshots":2,"elicitatoin":"cot"}}',
+        "metadata: scales has no parameter 'fewshots' on lm-eval; did you mean 'fewshot'?",
+    ),
+    "misspelt source of a list": (
+        "inspect eval confidence_tasks/scale_granularity -T sources=mmlu,gsm9k -T n=1 --model simulated/ideal"
+        " -T mirror=empty",
+        "unknown source 'gsm9k'; did you mean 'gsm8k'?",
+    ),
+    "no file in a list of sources": (
+        "inspect eval confidence_tasks/scale_granularity -T sources=mmlu,mine.jsonl --model simulated/ideal"
+        " -T mirror=empty",
+        "mine.jsonl: no such file",
+    ),
+    "misspelt measure, compare": (
+        "confidence-tasks compare good.eval good.eval --measure ECE",
+        "question_sets has no measure 'ECE'; did you mean 'ece'? It has",
+    ),
+    "task for a study, score": (
+        "confidence-tasks score good.eval --study scale_granularity",
+        "'scale_granularity' is not one of fermieval, lifeeval, boolq, sciq, lsat_ar, sat_en, halueval, riskeval, "
+        "scales; did you mean 'scales'?",
+    ),
+    "task for a study, power": (
+        "confidence-tasks power fermieval_logprob --effect 0.2",
+        "did you mean 'fermieval'?",
+    ),
+    "compare, one path": (
+        "confidence-tasks compare good.eval --model-a simulated/ideal",
+        "name B, or two models of A with --model-a and --model-b",
+    ),
+    "report, other JSON": (
+        "confidence-tasks report other.json",
+        "skipped other.json: it is JSON, but neither a log of Inspect nor results of lm-eval no trials were found",
+    ),
+    "rescore, other JSON": (
+        "confidence-tasks rescore other.json",
+        "it is JSON, but neither a log of Inspect nor results of lm-eval",
+    ),
     "parameter of a subject, lm-eval": (
         f"lm_eval --model simulated --model_args profile=ideal --tasks {SMALL} --limit 2",
         "a simulated subject has no profile. Its parameters are",
@@ -96,6 +135,7 @@ def test_a_mistake_is_answered_with_the_fix(mistake: str, tmp_path: Path) -> Non
     command, said = MISTAKES[mistake]
     shutil.copy(GOOD, tmp_path / "good.eval")
     (tmp_path / "cut.eval").write_bytes(GOOD.read_bytes()[:900])
+    (tmp_path / "other.json").write_text("[1, 2]")
     done = run(tmp_path, *command.split())
     told = " ".join((done.stdout + done.stderr).split())
     assert done.returncode != 0

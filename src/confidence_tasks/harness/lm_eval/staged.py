@@ -14,6 +14,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 from lm_eval.api.task import ConfigurableTask
 
+from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.address import ORIGIN
 from confidence_tasks.harness.compat import choose_group_members, model_arguments, set_metrics
 from confidence_tasks.harness.lm_eval.chat import Turns, render, run_of
@@ -44,7 +45,15 @@ from confidence_tasks.harness.staged import (
 from confidence_tasks.sources.table import revisions
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import select_measures
-from confidence_tasks.study.parameter import FEWSHOT, METRICS, SEED, check_value, one_of, unknown_parameter
+from confidence_tasks.study.parameter import (
+    FEWSHOT,
+    METRICS,
+    SEED,
+    check_value,
+    did_you_mean,
+    one_of,
+    unknown_parameter,
+)
 from confidence_tasks.study.records import TaskMetrics
 from confidence_tasks.study.stage import ModelReply, Replies, Stage
 from confidence_tasks.study.trial import Item, question_from_metadata, question_metadata
@@ -112,10 +121,11 @@ def check_metadata(study: Study, given: Mapping[str, Any]) -> None:
     """Check the names and types of the metadata of a study's task.
 
     lm-eval merges the model arguments into the metadata. These are ignored, unless they are parameters of the study.
-    Any other unknown name causes a warning only, because it may be for another task of the same run.
+    Any other unknown name causes a warning only, because it may be for another task of the same run, unless it is close
+    to a name of the study and no study has it.
 
-    Raises ValueError for a parameter that lm-eval sets in another way, another value of a fixed parameter, or a value
-    of another type.
+    Raises ValueError for a misspelt name, a parameter that lm-eval sets in another way, another value of a fixed
+    parameter, or a value of another type.
     """
     types, fixed, alternatives = metadata_rules(study)
     known = {*types, *_HARNESS, *model_arguments()}
@@ -125,11 +135,29 @@ def check_metadata(study: Study, given: Mapping[str, Any]) -> None:
                 f"metadata: {study.name} has no parameter {name!r} on lm-eval: {alternatives[name]}"
             )
         if name not in fixed:
+            refuse_misspelt(study, name)
             warn_once(f"metadata: {unknown_parameter(study.name, name, types)}. It is ignored")
         elif given[name] != fixed[name]:
             raise ValueError(f"metadata: {study.name} needs {name}={fixed[name]!r}, not {given[name]!r}")
     for name in types.keys() & given.keys():
         check_value(name, given[name], types[name])
+
+
+MISSPELT = 0.7
+"""Least similarity of a name that is refused: more than that of a mere suggestion, because a name may be for a task of
+others."""
+
+
+def refuse_misspelt(study: Study, name: str) -> None:
+    """Raise ValueError for an unknown name of the metadata that is close to a name of the study.
+
+    A name that another study has is none: the studies of a run share the metadata.
+    """
+    types, _, alternatives = metadata_rules(study)
+    hint = did_you_mean(name, types, MISSPELT) or did_you_mean(name, alternatives, MISSPELT)
+    others = (metadata_rules(each) for each in studies() if each.designs)
+    if hint and not any(name in names for rules in others for names in rules):
+        raise ValueError(f"metadata: {study.name} has no parameter {name!r} on lm-eval{hint}")
 
 
 class StudyOfStages(ConfigurableTask):

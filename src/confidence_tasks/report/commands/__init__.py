@@ -199,17 +199,20 @@ def name_value_pairs(expected: str, parse: Callable[[str], Any] = str) -> Callab
 
 
 def study_name(names: Callable[[], Iterable[str]]) -> Callable[..., str]:
-    """Return a click callback that accepts only the names that ``names()`` returns.
+    """Return a click callback that accepts only the names that ``names()`` returns, and suggests one for a task.
 
     ``names`` imports the studies, so it is not called for ``--help``.
     """
 
     def check_name(value: str) -> str:
+        from confidence_tasks.catalogue import studies
         from confidence_tasks.study.parameter import did_you_mean
 
-        if value not in (known := list(names())):
-            raise ValueError(f"{value!r} is not one of {', '.join(known)}{did_you_mean(value, known)}")
-        return value
+        if value in (known := list(names())):
+            return value
+        of_task = next((study.name for study in studies() if value in study.designs), "")
+        hint = f"; did you mean {of_task!r}?" if of_task in known else did_you_mean(value, known)
+        raise ValueError(f"{value!r} is not one of {', '.join(known)}{hint}")
 
     return parse_with(check_name)
 

@@ -64,7 +64,7 @@ MAX_SHOWN = 10
 
 @click.command()
 @click.argument("first", metavar="A")
-@click.argument("second", metavar="B")
+@click.argument("second", metavar="[B]", required=False)
 @click.option("--model-a", help="Model of A; needed if A has several models.")
 @click.option("--model-b", help="Model of B; needed if B has several models.")
 @click.option(
@@ -94,7 +94,7 @@ MAX_SHOWN = 10
 @json_option
 def compare(
     first: str,
-    second: str,
+    second: str | None,
     model_a: str | None,
     model_b: str | None,
     measures: tuple[str, ...],
@@ -109,7 +109,8 @@ def compare(
     """Compare A with B on the questions that both were asked.
 
     A and B are Inspect logs, lm-eval sample files, files of trials, or folders of these, as for `report`. To compare
-    two models in one path, give the path twice; tasks with only one of the models are skipped. Differences are A minus
+    two models in one path, give the path once, with --model-a and --model-b; tasks with only one of the models are
+    skipped. Differences are A minus
     B, paired by question. The interval and the p-value come from the same test: where possible, a studentised
     permutation test that exchanges A and B within questions. p-values are corrected over the conditions of each measure
     (Holm). As in the report, each measure uses the replies that have the columns it needs.
@@ -125,6 +126,7 @@ def compare(
     from confidence_tasks.report.estimates import Settings
     from confidence_tasks.report.task_trials import group_by_task
 
+    second = second or _same_path(first, model_a, model_b)
     settings, cache = Settings(**uncertainty), open_cache(no_cache)
     with open_workers(None, None) as workers:
         by_path = {
@@ -174,6 +176,13 @@ def compare(
         raise SystemExit(1)
     if margin is not None:
         _fail_if_worse(comparisons, {task.task: task.study for task, _, _ in pairs}, margin)
+
+
+def _same_path(first: str, model_a: str | None, model_b: str | None) -> str:
+    """Return the path of A as that of B; UsageError unless two of its models are named."""
+    if not (model_a and model_b):
+        raise click.UsageError("name B, or two models of A with --model-a and --model-b")
+    return first
 
 
 def _fail_if_worse(comparisons: Sequence[Comparison], studies: Mapping[str, Study], margin: float) -> None:

@@ -28,7 +28,7 @@ from confidence_tasks.simulation.reply import (
     ranked_guesses,
 )
 from confidence_tasks.simulation.subject import Subject, decisions, uniform
-from confidence_tasks.sources import load
+from confidence_tasks.sources import load, require_known
 from confidence_tasks.study import Question, Replies, Stage
 from confidence_tasks.study.parameter import parse_list
 from confidence_tasks.study.trial import Kind, require_keys
@@ -263,9 +263,15 @@ PAPER_SIZES = {"mmlu": 1000}
 
 
 def scale_questions(parameters: Mapping[str, Any]) -> list[Question]:
-    """Return the questions of every source; raise ValueError if two sources share a name."""
+    """Return the questions of every source; raise ValueError if two sources share a name.
+
+    Every name is checked before the first source is loaded, which may be a download.
+    """
     questions: list[Question] = []
-    for source in parse_list(parameters["sources"], "sources"):
+    sources = parse_list(parameters["sources"], "sources")
+    for source in sources:
+        require_known(source)
+    for source in sources:
         n = parameters["n"]
         if n is None and source in PAPER_SIZES:
             n = PAPER_SIZES[source] + parameters["fewshot"]
