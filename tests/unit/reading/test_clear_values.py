@@ -189,6 +189,13 @@ def test_a_revised_confidence_is_never_the_earlier_one(read, revision: str, join
     assert math.isnan(value) or value == 0.65
 
 
+@every_reader
+@pytest.mark.parametrize("revision", REVISED)
+def test_a_revision_after_json_is_never_the_earlier_one(read, revision: str) -> None:
+    value = read(f'{{"answer": "B", "confidence": 85}}\n\n{revision}')
+    assert math.isnan(value) or value == 0.65
+
+
 @pytest.mark.parametrize("revision", REVISED[:9])
 def test_a_revision_after_json(revision: str) -> None:
     for read, reply in (
