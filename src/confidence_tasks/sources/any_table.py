@@ -9,7 +9,8 @@ import io
 import json
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -184,10 +185,19 @@ def _all_are(values: Sequence[Any], kind: type) -> bool:
     return bool(values) and all(isinstance(value, kind) for value in values)
 
 
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Allow cells as long as the file may be, within this block only: the limit is one for the whole process."""
+    usual = csv.field_size_limit(MAX_BYTES)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(usual)
+
+
+@_long_cells()
 def _separated_rows(path: Path, text: str) -> Rows:
-    csv.field_size_limit(MAX_BYTES)
-    separator = _separator(text)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
         if doubled := [name for name, count in Counter(filter(None, header)).items() if count > 1]:

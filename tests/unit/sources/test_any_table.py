@@ -1,6 +1,7 @@
 """Tables in the formats and encodings that researchers have."""
 
 import codecs
+import csv
 import gzip
 import json
 
@@ -116,3 +117,11 @@ def test_any_bytes_give_rows_or_a_reason(tmp_path_factory, data) -> None:
     except SourceError:
         return
     assert all(isinstance(row, dict) for row in rows)
+
+
+def test_long_cells_are_allowed_here_only(tmp_path) -> None:
+    before = csv.field_size_limit()
+    path = tmp_path / "long.csv"
+    path.write_text(f"reply,answer\n{'x' * (before + 1)},A\n")
+    (row,) = read_any_table(path)
+    assert (len(row["reply"]), csv.field_size_limit()) == (before + 1, before)
