@@ -13,6 +13,8 @@ from click.testing import CliRunner
 from tests.unit.report.runs import rows, write
 
 import confidence_tasks
+from confidence_tasks.report.commands import print_json
+from confidence_tasks.report.commands.compare import compare
 from confidence_tasks.report.commands.report import report
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.fermi import COMMIT, FILES
@@ -162,6 +164,22 @@ def test_no_output_has_control_characters(tmp_path: Path) -> None:
     bad = tmp_path / f"bad{CONTROLS}.eval"
     bad.write_bytes(b"nothing")
     assert not set(CliRunner().invoke(report, [str(bad), *options]).output) & (set(CONTROLS) - set("[2J"))
+
+
+def test_json_for_a_terminal_has_no_control_characters_and_keeps_its_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [f"gpt{CONTROLS}{number}" for number in (1, 2)]
+    files = [write(tmp_path / f"{name}.jsonl", rows("scales", name)) for name in names]
+    bad = tmp_path / f"bad{CONTROLS}.eval"
+    bad.write_bytes(b"nothing")
+    folder = ["-o", str(tmp_path / "page.html")]
+    for command, given in ((compare, files), (report, [*files, bad, *folder])):
+        done = CliRunner().invoke(command, [*map(str, given), "--json", "--resamples", "20"])
+        assert done.exit_code == 0, done.output
+        assert not set(done.output) & (set(CONTROLS) - set("[2J"))
+    print_json({CONTROLS: [CONTROLS, "\U000e0041"]})
+    assert json.loads(capsys.readouterr().out) == {CONTROLS: [CONTROLS, "\U000e0041"]}
 
 
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "data:text/html,x", "viewer"])

@@ -83,6 +83,9 @@ There is one for each value, which may take 5,000 bytes. Headers have about 2,00
 sample with 4,000 tokens, each with 20 alternatives, has 600,000.
 """
 
+MOST_MARKS_WITH_EVENTS = 4 * MOST_MARKS_OF_A_SAMPLE
+"""The same for a sample with its events, which repeat every reply up to three times."""
+
 _ENDLESS_NUMBER = re.compile(rb"\d{%d}" % (MOST_DIGITS + 1))
 # Possessive quantifiers, and a string may end with the file: the time is linear in the size of any file.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)', re.DOTALL)
@@ -258,6 +261,13 @@ def whole_samples(path: str, without: Collection[str]) -> Iterator[EvalSample]:
     """Yield the samples of a log without some fields, one at a time."""
     for text in _sample_texts(path):
         yield _sample(text, without, MOST_MARKS_OF_A_SAMPLE)
+
+
+def refuse_large_samples(path: str) -> None:
+    """Raise NotTrialsError for a log with a sample whose validation would exhaust the memory."""
+    for text in _sample_texts(path):
+        if _marks(_STRING.sub(b"", bytes(text))) > MOST_MARKS_WITH_EVENTS:
+            raise NotTrialsError(f"one of its samples holds more than {MOST_MARKS_WITH_EVENTS:,} values")
 
 
 def _sample_texts(path: str) -> Iterator[bytes | Raw]:

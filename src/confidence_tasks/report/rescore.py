@@ -42,7 +42,7 @@ from confidence_tasks.report.inspect_logs import (
     RESCORED,
     refuse_without_samples,
 )
-from confidence_tasks.report.log_contents import Summary, opened, refuse_unbounded
+from confidence_tasks.report.log_contents import Summary, opened, refuse_large_samples, refuse_unbounded
 from confidence_tasks.report.trial_files import NotTrialsError, without_garbage_collection
 from confidence_tasks.study.trial import Item, question_metadata
 
@@ -72,7 +72,8 @@ def rescore(path: str | PathLike[str], target: str | PathLike[str] = "") -> Resc
     """Read the replies of a log again, with the reading rules and statistics of this version.
 
     No model is called: the replies of parsers and judges are taken from the log. Samples are read, scored and written
-    batch by batch. Scores that a person edited stay as they are. The log itself is not changed; the new log is written
+    batch by batch. Scores that a person edited stay as they are, and so do those of other scorers, with their metrics.
+    The log itself is not changed; the new log is written
     to ``target``, another file on this machine, if that is given. The entry ``rescored`` of its metadata has the time
     and the versions; reports use the newest reading of a run.
 
@@ -90,6 +91,7 @@ def rescore(path: str | PathLike[str], target: str | PathLike[str] = "") -> Resc
         with opened(local) as (log, summaries, _):
             samples = _sorted_samples(log, summaries)
         refuse_without_samples(log, len(samples))
+        refuse_large_samples(local)
         scorers, before = _scorers(log), metrics_of(log)
         _log_every_measure(log, samples)
         rescored, n_changed = run_quietly(_rescore(log, local, samples, scorers, fspath(target)))
@@ -119,23 +121,24 @@ async def _rescore(
     succeeded = [each for each in samples if not each.is_lost]
     failed = [each for each in samples if each.is_lost]  # these have no reply to read
     scores_before: dict[tuple[str, int], str] = {}
-    by_hand: dict[tuple[str, int], dict[str, Score]] = {}
+    kept: dict[tuple[str, int], dict[str, Score]] = {}
     n_changed = 0
 
     async def batches() -> AsyncIterator[list[EvalSample]]:
         async for batch in _batches(path, succeeded):
             scores_before.update((_key(sample), _scores_text(sample)) for sample in batch)
-            by_hand.update((_key(sample), _edited_scores(sample)) for sample in batch)
+            kept.update((_key(sample), _kept_scores(sample)) for sample in batch)
             yield batch
 
     async def add(sample: EvalSample) -> None:
         nonlocal n_changed
-        sample.scores = {**(sample.scores or {}), **by_hand.pop(_key(sample))}
+        sample.scores = {**(sample.scores or {}), **kept.pop(_key(sample))}
         n_changed += scores_before.pop(_key(sample)) != _scores_text(sample)
         if writer:
             await writer.add(condense_sample(sample))
 
-    rescored = await score_samples(log, batches(), scorers, add)
+    with _metrics_of_others_kept(log):
+        rescored = await score_samples(log, batches(), scorers, add)
     entry = {RESCORED: {"at": datetime.now(UTC).isoformat(), "versions": versions()}}
     by = ProvenanceData(author="confidence-tasks rescore", reason="replies read anew")
     rescored = edit_eval_log(rescored, [MetadataEdit(metadata_set=entry)], by)
@@ -178,7 +181,8 @@ async def score_samples(
             for sample in batch:
                 await add(sample)
                 # Metrics need only these fields; whole samples take five times the memory.
-                fields = {"id": sample.id, "scores": sample.scores, "metadata": sample.metadata}
+                own = {name: score for name, score in (sample.scores or {}).items() if _is_ours(name)}
+                fields = {"id": sample.id, "scores": own, "metadata": sample.metadata}
                 scored.append(_EMPTY.model_copy(update=fields))
             log.eval.scorers = spec.scorers
             gc.collect(1)  # frees the reference cycles of this batch without scanning older objects
@@ -202,7 +206,7 @@ def metrics_of(log: EvalLog) -> dict[str, float]:
 def _scorers(log: EvalLog) -> list[Scorer]:
     """Return the scorers of this package that the log names, with their options in the log."""
     known = {study.scorer_name: make_scorer(study) for study in studies()}
-    named = [(spec.name.rsplit("/", 1)[-1], spec.options or {}) for spec in log.eval.scorers or []]
+    named = [(_short(spec.name), spec.options or {}) for spec in log.eval.scorers or []]
     scorers = [known[name](**options) for name, options in named if name in known]
     if not scorers:
         raise NotTrialsError(f"task {log.eval.task} was scored by none of {', '.join(sorted(known))}")
@@ -215,7 +219,7 @@ def _log_every_measure(log: EvalLog, samples: Sequence[Summary]) -> None:
     for logged in (spec for spec in specs if not isinstance(spec, dict)):
         options = logged.options or {}
         if "summary" not in options:
-            names = {spec.name.rsplit("/", 1)[-1] for spec in log.eval.scorers or []}
+            names = {_short(spec.name) for spec in log.eval.scorers or []}
             study = next(study for study in studies() if study.scorer_name in names)
             conditions = list(dict.fromkeys(each.metadata.condition for each in samples if each.metadata))
             logged.name = "confidence_tasks/study_metrics"
@@ -237,13 +241,43 @@ def _key(sample: EvalSample) -> tuple[str, int]:
     return str(sample.id), sample.epoch
 
 
-def _edited_scores(sample: EvalSample) -> dict[str, Score]:
-    """Return the scores whose value or metadata a person edited; the first entry of a history is the original."""
-    return {
-        name: score
-        for name, score in (sample.scores or {}).items()
-        if any((edit.value, edit.metadata) != ("UNCHANGED", "UNCHANGED") for edit in score.history[1:])
-    }
+def _kept_scores(sample: EvalSample) -> dict[str, Score]:
+    """Return the scores of other scorers, and those that a person edited."""
+    scores = (sample.scores or {}).items()
+    return {name: score for name, score in scores if not _is_ours(name) or _is_edited(score)}
+
+
+def _is_edited(score: Score) -> bool:
+    """Whether a person edited the value or the metadata; the first entry of a history is the original."""
+    return any((edit.value, edit.metadata) != ("UNCHANGED", "UNCHANGED") for edit in score.history[1:])
+
+
+def _is_ours(scorer: str) -> bool:
+    """Whether a study of this package has the scorer; Inspect numbers scorers of the same name."""
+    return _short(scorer).rstrip("0123456789") in {study.scorer_name for study in studies()}
+
+
+def _short(scorer: str) -> str:
+    """Return the name of a scorer without its package."""
+    return scorer.rsplit("/", 1)[-1]
+
+
+@contextmanager
+def _metrics_of_others_kept(log: EvalLog) -> Iterator[None]:
+    """Keep what the header of a log says of other scorers, whose metrics may be unknown here, in the logged order."""
+    order = [_short(spec.name) for spec in log.eval.scorers or []]
+    specs = [spec for spec in log.eval.scorers or [] if not _is_ours(spec.name)]
+    scores = [score for score in (log.results.scores if log.results else []) if not _is_ours(score.scorer)]
+    reductions = [reduced for reduced in log.reductions or [] if not _is_ours(reduced.scorer)]
+    yield
+    log.eval.scorers = sorted(
+        [*(log.eval.scorers or []), *specs], key=lambda each: order.index(_short(each.name))
+    )
+    if log.results:
+        log.results.scores = sorted(
+            [*log.results.scores, *scores], key=lambda each: order.index(_short(each.scorer))
+        )
+    log.reductions = [*(log.reductions or []), *reductions] or None
 
 
 def _scores_text(sample: EvalSample) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from inspect_ai import score
 from inspect_ai.log import (
     EvalLog,
     ProvenanceData,
@@ -17,14 +18,15 @@ from inspect_ai.log import (
     write_eval_log,
 )
 from inspect_ai.model import ModelFallback
-from inspect_ai.scorer import ScoreEdit
+from inspect_ai.scorer import ScoreEdit, includes
 from tests.unit.report.runs import undrawn_report
 
-from confidence_tasks.report import collect, sample_changes
+from confidence_tasks.report import collect, log_contents, sample_changes
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.inspect_logs import read_inspect_log
 from confidence_tasks.report.rescore import rescore
 from confidence_tasks.report.task_trials import ModelTrials, group_by_task
+from confidence_tasks.report.trial_files import NotTrialsError
 
 FEW = Settings(n_resamples=20)
 
@@ -207,3 +209,41 @@ def test_rescoring_reads_again_where_only_an_explanation_was_edited(log: Path, t
     assert rescore(tmp_path / "edited.eval", tmp_path / "again.eval").changed_trials == 2
     (after,) = collect(tmp_path / "again.eval").files
     assert 0.0625 not in after.columns["confidence"]
+
+
+@pytest.mark.parametrize("suffix", ["eval", "json"])
+def test_rescoring_keeps_what_other_scorers_found(suffix: str, log: Path, tmp_path: Path) -> None:
+    """Their code may be unknown here, so their metrics stay as they were logged, too."""
+    both = score(read_eval_log(str(log)), [includes()], action="append", display="none")
+    assert both.results
+    assert both.eval.scorers
+    both.results.scores.reverse()
+    both.eval.scorers.reverse()  # the other scorer is the first
+    both.results.scores[0].metrics["accuracy"].value = 0.125  # is kept, not computed again
+    write_eval_log(both, str(tmp_path / f"both.{suffix}"))
+    found = rescore(tmp_path / f"both.{suffix}", tmp_path / f"again.{suffix}")
+    again = read_eval_log(str(tmp_path / f"again.{suffix}"))
+    assert (found.changed_trials, found.changed_metrics) == (0, [])
+    assert found.after["accuracy"] == 0.125
+    assert [spec.name for spec in again.eval.scorers or []] == [spec.name for spec in both.eval.scorers]
+    assert again.results
+    assert [each.scorer for each in again.results.scores] == [each.scorer for each in both.results.scores]
+    of_other = [
+        {(sample.id, sample.epoch): (sample.scores or {})["includes"].value for sample in each.samples or []}
+        for each in (both, again)
+    ]
+    assert len(of_other[0]) == 8
+    assert of_other[0] == of_other[1]
+
+
+@pytest.mark.parametrize("suffix", ["eval", "json"])
+def test_rescoring_refuses_a_sample_of_too_many_values(
+    suffix: str, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vast = read_eval_log(str(log))
+    assert vast.samples
+    vast.samples[3].metadata["x"] = [0] * 20_000
+    write_eval_log(vast, str(tmp_path / f"vast.{suffix}"))
+    monkeypatch.setattr(log_contents, "MOST_MARKS_WITH_EVENTS", 20_000)
+    with pytest.raises(NotTrialsError, match="more than 20,000 values"):
+        rescore(tmp_path / f"vast.{suffix}")

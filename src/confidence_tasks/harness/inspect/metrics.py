@@ -6,15 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from pkgutil import resolve_name
 from typing import Any
 
+import numpy as np
 from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric
 
 from confidence_tasks.harness.compat import is_live_metric
 from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.sources.clusters import cluster_of
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.measures import Measure, select_measures, summarise
+from confidence_tasks.study.measures import Measure, columns, select_measures, summarise
 from confidence_tasks.study.parameter import METRICS
 from confidence_tasks.study.records import TaskMetrics
 from confidence_tasks.study.trial import EFFORT
+from confidence_tasks.study.units import SAMPLING_UNIT, clustered_units
 
 
 def metrics_of(
@@ -67,11 +70,7 @@ def study_metrics(
         return values
 
     def compute_values(scores: list[SampleScore]) -> Value:
-        trials = [
-            scored_trial(score.score.value, score.score.metadata)
-            for score in scores
-            if isinstance(score.score.value, Mapping)
-        ]
+        trials = _trials_with_units(scores)
         return {
             "/".join(filter(None, (key, effort))): value
             for effort in efforts or [""]
@@ -90,6 +89,38 @@ def study_metrics(
         return {key: values[key] for key in logged}
 
     return compute
+
+
+def _trials_with_units(scores: Sequence[SampleScore]) -> list[dict[str, Any]]:
+    """Return the trials of scores; if questions are in clusters, each with its unit, as in the report."""
+    read = [
+        (scored_trial(each.score.value, each.score.metadata), each.sample_metadata or {})
+        for each in scores
+        if isinstance(each.score.value, Mapping)
+    ]
+    trials = [trial for trial, _ in read]
+    units = _units(trials, [_cluster(*each) for each in read])
+    if not units:
+        return trials
+    return [{**trial, SAMPLING_UNIT: unit} for trial, unit in zip(trials, units, strict=True)]
+
+
+def _units(trials: list[dict[str, Any]], clusters: list[str]) -> list[Any]:
+    """Return the unit of each trial; nothing if no cluster has two questions."""
+    if not any(clusters):
+        return []
+    questions = columns([{key: trial[key] for key in _QUESTION} for trial in trials])
+    units = clustered_units(questions, np.array(clusters, dtype=object))
+    return [] if units is None else units.tolist()
+
+
+_QUESTION = ("source", "question_id")
+
+
+def _cluster(trial: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
+    """Return the cluster of a trial; logs of earlier versions tell it by the question or its passage only."""
+    texts = (str(metadata.get(key, "")) for key in ("question", "passage"))
+    return metadata.get("cluster") or cluster_of(*(trial[key] for key in _QUESTION), *texts)
 
 
 GROWTH = 1.25

@@ -25,7 +25,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from confidence_tasks.report.labels import without_controls
+from confidence_tasks.report.labels import with_escaped_controls, without_controls
 
 if TYPE_CHECKING:
     from confidence_tasks.harness.workers import Advance, Workers
@@ -275,7 +275,10 @@ def read_trials(
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON, with NaN as null and infinities as "Infinity", which pandas and JavaScript read."""
+    """Print a value as JSON, with NaN as null and infinities as "Infinity", which pandas and JavaScript read.
+
+    Characters that change how a terminal shows others are escaped, so that they stay in the value.
+    """
 
     def to_json(part: Any) -> Any:
         if isinstance(part, float) and not math.isfinite(part):
@@ -284,7 +287,8 @@ def print_json(value: Any) -> None:
             return {key: to_json(each) for key, each in part.items()}
         return [to_json(each) for each in part] if isinstance(part, list | tuple) else part
 
-    click.echo(json.dumps(to_json(value), indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(to_json(value), indent=2, ensure_ascii=False, allow_nan=False)
+    click.echo(with_escaped_controls(text))
 
 
 def print_table(

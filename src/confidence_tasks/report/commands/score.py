@@ -149,14 +149,14 @@ def _print_metrics(log: str, model: str, replies: int, metrics: Mapping[str, flo
     """Print the metrics of a log, with one column per condition."""
     conditions = list(dict.fromkeys(name.partition("/")[2] for name in metrics))
     names = dict.fromkeys(name.partition("/")[0] for name in metrics)
-    click.echo(f"{model}: {replies:,} replies")
+    click.echo(without_controls(f"{model}: {replies:,} replies"))
     rows = [
         {"measure": measure_label(name)}
         | {label: number(metrics.get(f"{name}/{label}", float("nan")), 3) for label in conditions}
         for name in names
     ]
     print_table(rows, frozenset(conditions))
-    click.echo(log)
+    click.echo(without_controls(log))
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +316,8 @@ def _print_outcomes(outcomes: list[Outcome]) -> None:
             continue
         count = len(outcome.changed_metrics)
         changed = f"{outcome.changed_trials} trials and {count} metrics changed"
-        click.echo(f"ok       {outcome.log}: {changed if count or outcome.changed_trials else 'same'}")
+        what = changed if count or outcome.changed_trials else "same"
+        click.echo(without_controls(f"ok       {outcome.log}: {what}"))
         if count:
             rows = [
                 {"metric": name, **{when: f"{value}" for when, value in values.items()}}

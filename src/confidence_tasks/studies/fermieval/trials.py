@@ -51,6 +51,7 @@ from confidence_tasks.study.measures import (
     unfinished,
 )
 from confidence_tasks.study.trial import ReadTrial
+from confidence_tasks.study.units import SAMPLING_UNIT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -462,7 +463,8 @@ def _coverage_limits(trials: Sequence[Mapping[str, Any]], labels: Sequence[str])
     for label in labels:
         of_level = [trial for trial in scored if trial["condition"] == label]
         n_held = sum(trial["correct"] for trial in of_level)
-        low, high = coverage_interval(n_held, [trial["question_id"] for trial in of_level])
+        units = [trial.get(SAMPLING_UNIT, trial["question_id"]) for trial in of_level]
+        low, high = coverage_interval(n_held, units)
         limits |= {f"coverage_low/{label}": low, f"coverage_high/{label}": high}
     return limits
 
