@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import json
+import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +52,7 @@ def read_any_table(path: Path) -> Rows:
     """
     data = _decompressed(path)
     if data.startswith(b"PAR1"):
-        rows = _of_frame(pd.read_parquet(io.BytesIO(data)))
+        rows = _parquet(path, data)
     elif data.startswith(b"PK\3\4"):
         rows = _excel(path, data)
     else:
@@ -97,8 +98,28 @@ def _text(data: bytes, encoding: str, path: Path) -> str:
         raise SourceError(f"{path}: is no text in {encoding}: {error}; save it as UTF-8") from error
 
 
+def _parquet(path: Path, data: bytes) -> Rows:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        table = parquet.ParquetFile(io.BytesIO(data))
+        groups = (table.metadata.row_group(i) for i in range(table.num_row_groups))
+        _check_unpacked(sum(group.total_byte_size for group in groups))
+        return _of_frame(table.read().to_pandas())
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise SourceError(f"{path}: is no Parquet file that can be read: {error}") from error
+
+
+def _check_unpacked(size: int) -> None:
+    if size > MAX_BYTES:
+        raise ValueError(f"larger than {MAX_BYTES // 2**20} MiB when unpacked: split the file")
+
+
 def _excel(path: Path, data: bytes) -> Rows:
     try:
+        with zipfile.ZipFile(io.BytesIO(data)) as parts:
+            _check_unpacked(sum(part.file_size for part in parts.infolist()))
         frame = pd.read_excel(io.BytesIO(data))
     except ImportError as error:
         raise SourceError(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.sources import SourceError
+from confidence_tasks.sources import SourceError, any_table
 from confidence_tasks.sources.any_table import read_any_table
 
 ROWS = [
@@ -98,6 +98,7 @@ def test_missing_cells_are_left_out(tmp_path) -> None:
         (b"[1, 2]", "no list of objects"),
         (b"\x1f\x8b broken", "cannot be read"),
         (b"PK\3\4 broken", "neither Excel"),
+        (b"PAR1", "no Parquet file"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_the_reason(tmp_path, content, message) -> None:
@@ -117,6 +118,15 @@ def test_any_bytes_give_rows_or_a_reason(tmp_path_factory, data) -> None:
     except SourceError:
         return
     assert all(isinstance(row, dict) for row in rows)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "excel"])
+def test_a_table_that_unpacks_to_more_than_the_limit_is_refused(tmp_path, monkeypatch, kind) -> None:
+    frame = pd.DataFrame({"reply": ["x" * 30_000] * 40})
+    getattr(frame, f"to_{kind}")(path := tmp_path / f"a.{'xlsx' if kind == 'excel' else kind}", index=False)
+    monkeypatch.setattr(any_table, "MAX_BYTES", path.stat().st_size + 10)
+    with pytest.raises(SourceError, match="when unpacked: split the file"):
+        read_any_table(path)
 
 
 def test_long_cells_are_allowed_here_only(tmp_path) -> None:
