@@ -31,6 +31,8 @@ _MODULES = {
     "with_confidence": "confidence_tasks.studies.benchmark.wrapping",
 }
 
+_PACKAGES = ("report", "statistics")
+
 __all__ = [
     "Question",
     "boolq",
@@ -51,6 +53,7 @@ __all__ = [
     "scale_granularity",
     "scale_nonstandard",
     "sciq",
+    "signals",
     "summary",
     "with_confidence",
 ]
@@ -59,8 +62,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in __all__:  # the names that are not in _MODULES are tasks
         return getattr(import_module(_MODULES.get(name, "confidence_tasks._registry")), name)
-    if name == "statistics":
-        return import_module(f"{__name__}.statistics")
+    if name in _PACKAGES:
+        return import_module(f"{__name__}.{name}")
     if name == "__version__":
         return version("confidence-tasks")
     # With name and obj, Python suggests a similar name.
@@ -70,4 +73,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__", "statistics"])
+    return sorted([*__all__, "__version__", *_PACKAGES])

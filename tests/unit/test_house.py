@@ -64,7 +64,7 @@ CALLED_BY_OTHERS = [
         "RestructuredText",
         "*_scorer",
     ),  # entry points and files name them
-    *("true_values", "to_frame"),  # users
+    *("true_values", "to_frame", "to_markdown"),  # users
     *("citation", "has_bar"),  # templates of the page
 ]
 """Names that a framework or a user calls, as patterns."""

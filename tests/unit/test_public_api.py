@@ -61,6 +61,8 @@ import confidence_tasks as ct
 assert "numpy" not in sys.modules
 assert {"summary", "statistics", "__version__"} <= set(dir(ct)), dir(ct)
 assert "import_module" not in dir(ct)
+assert "report" in dir(ct)
+assert callable(ct.report.report_of) and callable(ct.signals)
 print(ct.__version__, ct.statistics.calibration.ece([1, 0], [0.9, 0.9]))
 """
 

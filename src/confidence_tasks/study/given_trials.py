@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, ValuesView
 from typing import Any
 
@@ -14,7 +15,12 @@ from confidence_tasks.study.units import SAMPLING_UNIT, clustered_units
 
 
 def as_pandas(value: Any) -> Any:
-    """Return a mapping of columns, or a table or column of another library, as pandas; an iterator as a list."""
+    """Return a mapping of columns, or a table or column of another library, as pandas; an iterator as a list.
+
+    Logs of Inspect, such as ``inspect_ai.eval`` returns, become the paths of their files.
+    """
+    if paths := _paths_of_logs(value):
+        return paths
     if isinstance(value, Mapping):
         try:
             return pd.DataFrame(value)
@@ -23,6 +29,24 @@ def as_pandas(value: Any) -> Any:
     if hasattr(value, "to_pandas"):
         return value.to_pandas()
     return list(value) if isinstance(value, Iterator | ValuesView) else value
+
+
+def _paths_of_logs(value: Any) -> list[str]:
+    """Return the paths of a log of Inspect or of a list of logs; empty for anything else.
+
+    There is no log before its module is imported, so this imports nothing. ValueError for a log without a file.
+    """
+    module = sys.modules.get("inspect_ai.log")
+    if module is None:
+        return []
+    logs = value if isinstance(value, list | tuple) else [value]
+    if not logs or not all(isinstance(log, module.EvalLog) for log in logs):
+        return []
+    if not all(log.location for log in logs):
+        raise ValueError(
+            "a log has no file: write it with inspect_ai.log.write_eval_log, or eval with log_dir"
+        )
+    return [log.location for log in logs]
 
 
 def given_trials(

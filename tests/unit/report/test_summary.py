@@ -13,10 +13,11 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from inspect_ai import eval as inspect_eval
 from scipy.stats import ttest_ind, ttest_rel
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from confidence_tasks import compare, metrics, summary
+from confidence_tasks import boolq, compare, metrics, summary
 from confidence_tasks.report import trials
 from confidence_tasks.report.commands.compare import compare as compare_command
 from confidence_tasks.report.commands.report import report as report_command
@@ -126,7 +127,7 @@ def test_a_comparison_of_logs_is_that_of_the_command(own_trials: Path) -> None:
     chosen = ["--model-a", "lab/old", "--model-b", "lab/new", "--resamples", "200", "--json"]
     run = CliRunner().invoke(compare_command, [str(own_trials), str(own_trials), *chosen])
     compared = pd.DataFrame(json.loads(run.stdout)["comparisons"])
-    found = compare(own_trials, own_trials, models=("lab/old", "lab/new"), **FEW).to_frame()
+    found = compare(own_trials, own_trials, model_a="lab/old", model_b="lab/new", **FEW).to_frame()
     assert found["measure"].tolist() == compared["measure"].tolist()
     for ours, theirs in (
         ("difference", "difference"),
@@ -331,7 +332,11 @@ def test_a_difference_turned_round_is_its_opposite() -> None:
             "by names columns of tables or logs, .* give two tables",
         ),
         (({"right": [1]}, {"right": [0]}), {}, "correct='correct' is not a column; there are right"),
-        ((([1], [0.5]), ([0], [0.5])), {"models": ("m", None)}, "models selects models of logs"),
+        (
+            (([1], [0.5]), ([0], [0.5])),
+            {"model_a": "m", "model_b": None},
+            "model_a and model_b select models",
+        ),
     ],
 )
 def test_bad_comparisons_are_refused_with_the_fix(sides: tuple, options: dict, message: str) -> None:
@@ -340,7 +345,7 @@ def test_bad_comparisons_are_refused_with_the_fix(sides: tuple, options: dict, m
 
 
 def test_logs_of_several_models_ask_which(own_trials: Path) -> None:
-    with pytest.raises(ValueError, match=r"choose one of its models with models\[0\]: lab/new, lab/old"):
+    with pytest.raises(ValueError, match=r"choose one of its models with model_a: lab/new, lab/old"):
         compare(own_trials, own_trials)
 
 
@@ -425,3 +430,50 @@ def test_plots_are_axes_with_a_curve_a_group() -> None:
     alone = compare((RIGHT[:120], SURE[:120]), (RIGHT[120:], SURE[120:]), measures="mratio", **FEW).plot()
     assert [text.get_text() for text in alone.get_yticklabels()] == ["M-ratio"]
     pyplot.close("all")
+
+
+def test_logs_in_memory_are_read_like_their_files(tmp_path: Path) -> None:
+    runs = [
+        inspect_eval(
+            boolq(source="arithmetic_boolean", n=60),
+            model=f"simulated/{name}",
+            log_dir=str(tmp_path / name),
+            display="none",
+        )
+        for name in ("ideal", "overconfident")
+    ]
+    for run, name in zip(runs, ("ideal", "overconfident"), strict=True):
+        pd.testing.assert_frame_equal(
+            summary(run, **FEW).to_frame(), summary(tmp_path / name, **FEW).to_frame()
+        )
+        pd.testing.assert_frame_equal(
+            summary(run[0], **FEW).to_frame(), summary(tmp_path / name, **FEW).to_frame()
+        )
+        pd.testing.assert_frame_equal(metrics(run, **FEW), metrics(tmp_path / name, **FEW))
+    pd.testing.assert_frame_equal(
+        compare(*runs, **FEW).to_frame(),
+        compare(tmp_path / "ideal", tmp_path / "overconfident", **FEW).to_frame(),
+    )
+    runs[0][0].location = ""
+    with pytest.raises(ValueError, match="a log has no file: write it"):
+        summary(runs[0])
+
+
+@pytest.mark.parametrize(("questions", "said"), [(np.arange(240), "paired by question"), (None, "unpaired")])
+def test_every_form_of_a_comparison_says_how_it_is_paired(questions: object, said: str) -> None:
+    found = compare((RIGHT, SURE), (RIGHT, SURE), questions=questions, measures=["ece", "auroc"], **FEW)
+    for text in (repr(found), found._repr_html_(), found.to_markdown()):
+        assert said in text
+        assert "95% interval" in text
+
+
+def test_a_table_in_markdown_has_the_cells_of_the_terminal() -> None:
+    group = np.where(np.arange(240) % 2, "a|b", "c")
+    found = summary(RIGHT, SURE, by=group, measures=["ece", "auroc"], level=0.9, **FEW)
+    lines = found.to_markdown().splitlines()
+    assert lines[0] == "| group | measure | value | 90% interval | n |"
+    assert lines[1] == "| --- | --- | --- | --- | --- |"
+    assert len(lines) == 2 + 4
+    assert lines[2].startswith("| a\\|b | ECE | ")
+    shown = [line.split() for line in repr(found).splitlines()[1:]]
+    assert [line.replace("\\|", "|").replace(" | ", " ").strip("| ").split() for line in lines[2:]] == shown

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from confidence_tasks.report.commands.compare import compare
+from confidence_tasks.report.commands.compare import compare, power
 from confidence_tasks.report.commands.report import report, subject_of
 from confidence_tasks.report.labels import latex
 from confidence_tasks.report.requirements import Requirement
@@ -56,11 +56,52 @@ def test_the_subject_of_a_run_is_known_on_both_harnesses(name: str, setup: dict,
 def test_a_report_shows_true_values_beside_estimated_ones(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     done = CliRunner().invoke(report, [str(EXAMPLES / "boolq.eval"), "-o", str(page), "--resamples", "100"])
-    assert done.stdout.splitlines() == [str(page)]
+    assert done.stdout.splitlines() == [f"The report is in {page}"]
     rows = {line.split()[0]: line.split() for line in done.stderr.splitlines()[1:]}
     assert rows["measure"][:3] == ["measure", "value", "true"]
     accuracy = NormalDist().cdf(PROFILES["sloppy"].d_prime / 2)
     assert rows["Accuracy"][2] == f"{accuracy:.3f}"
+
+
+@pytest.fixture(scope="module")
+def two_scales(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One model on two scales: surer by 0.2 on 0-20, where it is also right more often."""
+    rng = np.random.default_rng(7)
+    right = rng.random(200) < 0.6
+    better = right | (np.arange(200) % 7 == 0)
+    sides = []
+    for scale, correct, sure in (("0-100", right, 0.6), ("0-20", better, 0.8)):
+        confidence = np.clip(sure + 0.1 * correct + rng.normal(0, 0.05, 200), 0, 1)
+        rows = pd.DataFrame(
+            {"question_id": range(200), "confidence": confidence, "correct": correct.astype(float)}
+        )
+        sides.append(rows.assign(condition=scale))
+    path = tmp_path_factory.mktemp("scales") / "trials.csv"
+    pd.concat(sides).assign(
+        study="scales", task="scale_granularity", model="lab/m", source="mine", status="ok"
+    ).to_csv(path, index=False)
+    return path
+
+
+def test_a_report_says_which_condition_it_shows_and_prints_the_contrast(two_scales: Path) -> None:
+    page = two_scales.parent / "page.html"
+    done = CliRunner().invoke(report, [str(two_scales), "-o", str(page), "--resamples", "200"])
+    said = " ".join(done.stderr.split())
+    assert "lab/m, 0-100 (2 conditions are in the report)" in said
+    assert "AUROC minus that of 0-100, paired by question condition difference 95% interval" in said
+    estimates = CliRunner().invoke(report, [str(two_scales), "-o", str(page), "--resamples", "200", "--json"])
+    (contrast,) = [each for each in json.loads(estimates.stdout)["contrasts"] if each["measure"] == "auroc"]
+    row = done.stderr.splitlines()[-1].split()
+    assert row[0] == "0-20"
+    assert float(row[1].replace("−", "-")) == pytest.approx(contrast["value"], abs=5e-4)
+
+
+def test_a_report_of_one_condition_says_nothing_of_others(releases: Path) -> None:
+    done = CliRunner().invoke(
+        report, [str(releases / "new.csv"), "-o", str(releases / "one.html"), "--resamples", "50"]
+    )
+    assert "conditions are in the report" not in done.stderr
+    assert "minus that of" not in done.stderr
 
 
 @pytest.mark.parametrize("text", ["ece", "ece 0.1", "ece<", "<0.1", "ece<0.1.2", "ece==0.1"])
@@ -161,3 +202,10 @@ def test_a_full_disk_is_told_and_leaves_no_half_file(tmp_path: Path, monkeypatch
 
 def test_a_quotation_mark_needs_no_font_encoding() -> None:
     assert latex('the "best" model') == "the ''best'' model"
+
+
+def test_a_power_analysis_says_what_it_simulates(tmp_path: Path) -> None:
+    options = ["scales", "--measure", "accuracy", "--effect", "0.2", "--n", "50,1000", "--studies", "100"]
+    done = CliRunner().invoke(power, options)
+    assert done.exit_code == 0, done.output
+    assert done.stderr.splitlines() == ["simulating 100 studies of each size: 50, 1000 questions"]

@@ -237,8 +237,8 @@ def _print_footer(comparisons: Sequence[Comparison]) -> None:
     """Print the meaning of the tables' columns."""
     if comparisons:
         print_message(
-            "p: corrected over the conditions of each measure (Holm), but not over measures; exch. p: the papers' "
-            "exchange test, not corrected; n: number of questions; *: p < .05",
+            "A − B: paired by question; p: corrected over the conditions of each measure (Holm), but not over measures;"
+            " exch. p: the papers' exchange test, not corrected; n: number of questions; *: p < .05",
             err=False,
         )
     if any(math.isnan(each.p_value) and not math.isnan(each.difference.low) for each in comparisons):
@@ -391,6 +391,9 @@ def power(
     measure = measure or next(iter(_power_designs()[study].measures))
     clusters = _pilot_clusters(pilot, cluster, study, measure, options["condition"])
     n = sizes or [size for size in QUESTIONS if size >= fewest_questions(clusters)]
+    print_message(
+        f"simulating {options['n_studies']:,} studies of each size: {', '.join(map(str, n))} questions"
+    )
     with as_click_error(), progress("simulating studies") as advance:
         curve = power_curve(study, measure, effect, n=n, clusters=clusters, advance=advance, **options)
     if table is not None:

@@ -41,7 +41,9 @@ from confidence_tasks.report.labels import (
     limits,
     measure_label,
     number,
+    p_value,
     printable,
+    signed,
     why_missing,
 )
 from confidence_tasks.simulation.subject import Subject, make_subject
@@ -194,7 +196,7 @@ def report(
     elif has_trials:
         print_headlines(result.results)
         print_serious(result)
-        click.echo(output)
+        click.echo(f"The report is in {output}")
     if not (has_trials or result.lost):
         print_message(", and no page is written", "no trials were found", "red")
         raise SystemExit(1)
@@ -305,14 +307,16 @@ def true_values(results: TaskResults, model: ModelTrials, condition: str) -> Map
 def print_headlines(task_results: Iterable[TaskResults]) -> None:
     """Print the headline measures of each task and model under one condition, with the true values of subjects.
 
-    The condition is the one under which models are compared, or for a simulated subject the first with true values.
+    The condition is the one under which models are compared, or for a simulated subject the first with true values. The
+    contrasts of the conditions with the baseline follow.
     """
     for results in task_results:
         for model in results.models:
             candidates = [results.reference, *results.conditions]
             truths = ((label, true_values(results, model, label)) for label in candidates)
             condition, truth = next((each for each in truths if each[1]), (results.reference, {}))
-            print_message(", ".join((results.task_trials.task, model.label, group_label(condition))))
+            title = ", ".join((results.task_trials.task, model.label, group_label(condition)))
+            print_message(title + _others(len(results.conditions)))
             rows = []
             for name in (measure.name for measure in results.headline):
                 if entry := results.estimate(model.label, condition, name):
@@ -322,6 +326,33 @@ def print_headlines(task_results: Iterable[TaskResults]) -> None:
                     row[f"{interval.level:.0%} interval"] = limits(interval, 3) or why_missing(interval)
                     rows.append(row | _clusters(entry))
             print_table(rows, frozenset({"value", "true", "clusters", "design effect"}), err=True)
+            _print_contrasts(results, model)
+
+
+def _others(n_conditions: int) -> str:
+    """Return where the numbers of all conditions are, if there are several."""
+    return f" ({n_conditions} conditions are in the report)" if n_conditions > 1 else ""
+
+
+def _print_contrasts(results: TaskResults, model: ModelTrials) -> None:
+    """Print the differences of a model's conditions from the baseline, for the first tested measure that has any."""
+    of_model = [each for each in results.contrasts if each.model == model.label]
+    name = next((each.measure for each in of_model if not math.isnan(each.interval.estimate)), "")
+    shown = [each for each in of_model if each.measure == name]
+    if not shown:
+        return
+    name, baseline = measure_label(shown[0].measure), group_label(shown[0].baseline)
+    print_message(f"{name} minus that of {baseline}, paired by question")
+    rows = [
+        {
+            "condition": group_label(each.group),
+            "difference": signed(each.interval.estimate, 3),
+            f"{each.interval.level:.0%} interval": limits(each.interval, 3) or why_missing(each.interval),
+            "corrected p": p_value(each.p_adjusted),
+        }
+        for each in shown
+    ]
+    print_table(rows, frozenset({"difference", "corrected p"}), err=True)
 
 
 def _clusters(entry: Estimated) -> dict[str, str]:

@@ -156,7 +156,7 @@ def _print_metrics(log: str, model: str, replies: int, metrics: Mapping[str, flo
         for name in names
     ]
     print_table(rows, frozenset(conditions))
-    click.echo(without_controls(log))
+    click.echo(f"The log is {without_controls(log)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def score_own(path: Path, model: str, log_dir: Path, as_json: bool, settings: Ma
         )
         return
     _print(own, table, settings["conventions"])
-    click.echo(str(written))
+    click.echo(f"The trials are in {written}")
 
 
 def _score_intervals(path: Path, as_json: bool) -> None:
