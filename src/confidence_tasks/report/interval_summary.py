@@ -105,7 +105,7 @@ def _check(columns: dict[str, FloatArray]) -> None:
 def _rows(part: pd.DataFrame, measures: Sequence[str], settings: Settings) -> list[dict[str, Any]]:
     truth, low, high, level = (part[name].to_numpy() for name in (*ENDS, "nominal"))
     nominal, unit = float(level[0]), part["unit"].to_numpy()
-    adjusted = conformal.jackknife_conformal(truth, low, high, nominal)
+    adjusted = conformal.jackknife_conformal(truth, low, high, nominal, questions=unit)
     return [
         {
             "measure": name,

@@ -1,3 +1,5 @@
+import math
+from collections import Counter
 from fractions import Fraction
 from math import ceil
 
@@ -238,3 +240,76 @@ def test_whole_numbers_with_ties_are_covered_more_often_never_less():
         adjustment = fit_conformal(truth[:n], lower[:n], upper[:n], 0.9)
         covered[i] = coverage(truth[n:], *adjustment.apply(lower[n:], upper[n:]))
     assert covered.mean() > 0.9 - 3 * covered.std() / np.sqrt(repeats)
+
+
+# Repeated questions
+
+
+def repeated(n, seed=0, times=(1, 2, 3, 4, 5)):
+    """Intervals of n questions, several of each, whose errors have a part of the question; and the questions."""
+    rng = np.random.default_rng(seed)
+    question = np.repeat(np.arange(n), rng.choice(times, n))
+    truth, lower, upper = stated(len(question), seed=seed)
+    shared = np.round(3.0 * rng.normal(size=n)[question])
+    return question, (truth, lower + shared, upper + shared)
+
+
+def by_hand(intervals, question, nominal):
+    """The smallest score up to which the questions, of weight 1 in all, add up to the rank, in exact fractions."""
+    sizes = Counter(question.tolist())
+    scores = sorted(
+        (float(max(low - y, y - high)), Fraction(1, sizes[each]))
+        for y, low, high, each in zip(*intervals, question.tolist(), strict=True)
+    )
+    needed, total = math.ceil(Fraction(str(nominal)) * (len(sizes) + 1)), Fraction(0)
+    for score, share in scores:
+        total += share
+        if total >= needed:
+            return score
+    return math.inf
+
+
+@pytest.mark.parametrize("nominal", [0.5, 0.8, 0.9, 0.99])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_intervals_of_a_question_share_its_weight(nominal, seed):
+    question, intervals = repeated(30, seed)
+    found = fit_conformal(*intervals, nominal, questions=question)
+    assert found.above == found.below == by_hand(intervals, question, nominal)
+    assert (found.n, found.finite) == (30, nominal < 0.99)
+
+
+@pytest.mark.parametrize("times", [2, 3, 7])
+def test_epochs_of_equal_replies_change_no_adjustment(times):
+    intervals = stated(40)
+    again = [np.tile(column, times) for column in intervals]
+    question = np.tile(np.arange(40), times)
+    once, often = fit_conformal(*intervals, 0.9), fit_conformal(*again, 0.9, questions=question)
+    assert once == often
+    ends = jackknife_conformal(*again, 0.9, questions=question)
+    np.testing.assert_array_equal(ends, np.tile(jackknife_conformal(*intervals, 0.9), times))
+
+
+@pytest.mark.parametrize("nominal", [0.5, 0.8, 0.9, 0.99])
+def test_the_jackknife_leaves_out_all_intervals_of_a_question(nominal):
+    question, intervals = repeated(30)
+    result = np.transpose(jackknife_conformal(*intervals, nominal, questions=question))
+    for each in np.unique(question):
+        own = question == each
+        split = fit_conformal(*(column[~own] for column in intervals), nominal, questions=question[~own])
+        expected = split.apply(intervals[1][own], intervals[2][own])
+        np.testing.assert_array_equal(np.transpose(expected), result[own])
+
+
+def test_a_new_question_is_covered_at_the_nominal_level_with_epochs():
+    """Where a few questions are asked 40 times, their replies err together: counted apart, they cover too little."""
+    covered = {"question": 0, "reply": 0}
+    for seed in range(400):
+        question, (truth, lower, upper) = repeated(10, seed, (1, 1, 1, 1, 40))
+        known = question < 9
+        kept = [column[known] for column in (truth, lower, upper)]
+        new = int(np.flatnonzero(question == 9)[0])
+        for unit, labels in (("question", question[known]), ("reply", None)):
+            low, high = fit_conformal(*kept, 0.8, questions=labels).apply(lower[[new]], upper[[new]])
+            covered[unit] += bool(low[0] <= truth[new] <= high[0])
+    error = math.sqrt(0.8 * 0.2 / 400)
+    assert covered["question"] / 400 > 0.8 - 2.0 * error > covered["reply"] / 400

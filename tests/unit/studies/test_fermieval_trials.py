@@ -131,6 +131,16 @@ def test_replies_that_epochs_repeat_leave_the_limits_of_coverage_as_they_are():
         )
 
 
+@pytest.mark.parametrize("calibrated", [True, False])
+def test_replies_that_epochs_repeat_leave_the_adjusted_intervals_as_they_are(calibrated):
+    """The level of .99 needs 99 calibration questions, however often each is asked."""
+    trials = made_up(60, levels=LEVELS)
+    once, often = (fermieval_summary(each, LEVELS, conformal=calibrated) for each in (trials, 5 * trials))
+    names = [name for name in once if name.startswith("conformal")]
+    assert names
+    assert [often[name] for name in names] == pytest.approx([once[name] for name in names], nan_ok=True)
+
+
 def test_unreadable_replies_count_as_misses_only_in_coverage_of_all():
     trials = made_up(100)
     broken = [*trials, *(fermieval_trial(question(900 + i), 0.9, "test", "") for i in range(50))]

@@ -23,6 +23,7 @@ def _trials(whole: bool, level: float) -> Mapping[str, NDArray[np.object_ | np.f
         truth, lower, upper = np.round(truth), np.floor(lower), np.ceil(upper)
     lower[7], upper[7] = np.nan, np.nan
     return {
+        "question_id": np.arange(n).astype(str).astype(object),
         "truth": truth,
         "lower": lower,
         "upper": upper,
@@ -40,10 +41,11 @@ def test_integer_weights_are_copies(measure, whole: bool, level: float) -> None:
         trials["split"][:] = "test"
     weights = np.random.default_rng(1).integers(0, 3, (12, 60)).astype(np.float64)
     weights[0] = 1.0
-    copied = [
-        float(measure.compute({key: np.repeat(column, row) for key, column in trials.items()}, None))
-        for row in weights.astype(int)
-    ]
+    copied = []
+    for row in weights.astype(int):
+        copies = {key: np.repeat(column, row) for key, column in trials.items()}
+        copies["question_id"] = np.arange(row.sum()).astype(str).astype(object)  # each is a draw of its own
+        copied.append(float(measure.compute(copies, None)))
     assert measure.refitted(trials, weights) == pytest.approx(copied, rel=1e-12, nan_ok=True)
     assert measure.refitted(trials, None) == pytest.approx(float(measure.compute(trials, None)), rel=1e-12)
 

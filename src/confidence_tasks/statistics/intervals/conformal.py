@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import FloatArray, IntArray, as_vector
+from confidence_tasks.statistics.core import FloatArray, IntArray, as_vector, label_index
 from confidence_tasks.statistics.inference.weights import first_beyond
 from confidence_tasks.statistics.intervals.scores import as_decimal, as_intervals, ordered_ends, rank
 
@@ -67,6 +67,7 @@ def fit_conformal(
     asymmetric: bool = False,
     normalized: bool = False,
     width_floor: float = 1.0,
+    questions: ArrayLike | None = None,
 ) -> ConformalAdjustment:
     """Fit a conformal adjustment, after which new intervals contain the truth with a guaranteed probability.
 
@@ -89,6 +90,9 @@ def fit_conformal(
     width_floor : float, default 1
         Lower bound of the width by which scores are divided, above 0, as intervals may be single points. The default is
         one order of magnitude if the ends are exponents.
+    questions : array_like, shape (n,), optional
+        Label of the question, or of another exchangeable unit, of each interval. A question whose intervals are
+        repeated counts once: its m intervals have the weight 1/m each. By default each interval is a question.
 
     Returns
     -------
@@ -103,7 +107,8 @@ def fit_conformal(
 
     References
     ----------
-    Romano, Patterson & Candès (2019), arXiv:1905.03222, theorems 1 and 2. Lei et al. (2018),
+    Romano, Patterson & Candès (2019), arXiv:1905.03222, theorems 1 and 2. Lee, Barber & Willett (2023),
+    Distribution-free inference with hierarchical data, arXiv:2306.06342, for repeated questions. Lei et al. (2018),
     doi:10.1080/01621459.2017.1307116, for normalized scores. Vovk (2012), arXiv:1209.2673, for the Beta distribution.
 
     Examples
@@ -116,19 +121,26 @@ def fit_conformal(
         raise ValueError(f"width_floor must be above 0, got {width_floor}")
     floor = width_floor if normalized else None
     known = _finite_intervals(truth, lower, upper)
-    weights = np.ones((1, len(known[0])))
-    k = _ranks(weights, 1, nominal, asymmetric)
+    counts = _UnitCounts.of(np.ones((1, len(known[0]))), questions)
+    k = _ranks(counts.totals, 1, nominal, asymmetric)
     below, above = (
-        float(_kth_smallest(scores, weights, k)[0]) for scores in _scores(known, floor, asymmetric)
+        float(_kth_smallest(scores, counts.shares, k)[0]) for scores in _scores(known, floor, asymmetric)
     )
-    return ConformalAdjustment(below, above, int(k[0]), len(known[0]), nominal, floor)
+    return ConformalAdjustment(below, above, int(k[0]), int(counts.totals[0]), nominal, floor)
 
 
-def jackknife_conformal(truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, nominal: float) -> Ends:
+def jackknife_conformal(
+    truth: ArrayLike,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    nominal: float,
+    *,
+    questions: ArrayLike | None = None,
+) -> Ends:
     """Adjust the interval of each question by all other questions: the jackknife+ without a fitted model.
 
     No separate calibration set is needed. Arguments are those of :func:`fit_conformal`. The adjusted ends, two arrays
-    (n,), are infinite if n - 1 questions are too few. Ends that would cross are set to their midpoint.
+    (n,), are infinite if the other questions are too few. Ends that would cross are set to their midpoint.
 
     Notes
     -----
@@ -146,7 +158,7 @@ def jackknife_conformal(truth: ArrayLike, lower: ArrayLike, upper: ArrayLike, no
     (array([11.,  5.,  8.,  5.]), array([16.,  7., 10.,  9.]))
     """
     intervals = _finite_intervals(truth, lower, upper)
-    (ends,), _ = refit_jackknife(intervals, nominal, np.ones((1, len(intervals[0]))))
+    (ends,), _ = refit_jackknife(intervals, nominal, np.ones((1, len(intervals[0]))), questions)
     return ends
 
 
@@ -158,6 +170,7 @@ def refit_conformal(
     *,
     asymmetric: bool = False,
     normalized: bool = False,
+    questions: ArrayLike | None = None,
 ) -> tuple[list[Ends], IntArray]:
     """Fit an adjustment for each row of weights of the calibration questions, and apply it to new intervals.
 
@@ -169,7 +182,7 @@ def refit_conformal(
         Lower and upper ends of the new questions.
     weights : ndarray, shape (R, n)
         Whole numbers.
-    nominal, asymmetric, normalized
+    nominal, asymmetric, normalized, questions
         As in :func:`fit_conformal`.
 
     Returns
@@ -180,27 +193,80 @@ def refit_conformal(
         Index into ``ends`` for each row of weights.
     """
     adjustment = fit_conformal(*known, nominal, asymmetric=asymmetric, normalized=normalized)
-    k = _ranks(weights, 1, nominal, asymmetric)
+    counts = _UnitCounts.of(weights, questions)
+    k = _ranks(counts.totals, 1, nominal, asymmetric)
     below, above = (
-        _kth_smallest(scores, weights, k) for scores in _scores(known, adjustment.width_floor, asymmetric)
+        _kth_smallest(scores, counts.shares, k)
+        for scores in _scores(known, adjustment.width_floor, asymmetric)
     )
     pairs, index = _distinct_pairs(below, above)
     return [replace(adjustment, below=down, above=up).apply(*new) for down, up in pairs], index
 
 
-def refit_jackknife(intervals: Intervals, nominal: float, weights: FloatArray) -> tuple[list[Ends], IntArray]:
+def refit_jackknife(
+    intervals: Intervals, nominal: float, weights: FloatArray, questions: ArrayLike | None = None
+) -> tuple[list[Ends], IntArray]:
     """Adjust the interval of each question by the other questions, for each row of weights.
 
-    ``intervals`` are truth, lower and upper ends (n,); ``weights`` and the result are as in :func:`refit_conformal`.
+    ``intervals`` are truth, lower and upper ends (n,); the other arguments and the result are as in
+    :func:`refit_conformal`.
     """
     scores, _ = _scores(intervals, None, False)
-    k = _ranks(weights, 0, nominal)
-    next_score = _kth_smallest(scores, weights, k + 1)
-    kth_score = np.where(np.isfinite(next_score), _kth_smallest(scores, weights, k), np.inf)
-    pairs, index = _distinct_pairs(kth_score, next_score)
-    # If the left-out score is among the k smallest, the k-th smallest of the others is the next one.
-    shifts = [np.where(scores <= kth, following, kth) for kth, following in pairs]
-    return [_move_ends(*intervals[1:], shift, shift) for shift in shifts], index
+    counts = _UnitCounts.of(weights, questions)
+    k = _ranks(counts.totals, 0, nominal)
+    shifts, index = np.unique(_kth_of_the_others(scores, counts, k), axis=0, return_inverse=True)
+    return [_move_ends(*intervals[1:], shift, shift) for shift in shifts], np.asarray(index).ravel()
+
+
+@dataclass(frozen=True, slots=True)
+class _UnitCounts:
+    """How often the trials of n intervals count if each unit counts as often as it was drawn, for rows of weights.
+
+    A unit was drawn as often as its most frequent interval. Its intervals share that number by their weights.
+    """
+
+    shares: FloatArray  # (R, n)
+    once: FloatArray  # (R, n): the shares of a unit that was drawn once
+    totals: IntArray  # (R,)
+    unit: IntArray  # (n,)
+
+    @classmethod
+    def of(cls, weights: FloatArray, questions: ArrayLike | None) -> Self:
+        """Count units for rows of weights (R, n), which are whole numbers."""
+        unit = label_index(questions, "questions", weights.shape[1])
+        order = np.argsort(unit, kind="stable")
+        starts = np.flatnonzero(np.diff(unit[order], prepend=-1))
+        if not len(starts):
+            return cls(weights, weights, np.zeros(len(weights), dtype=np.int64), unit)
+        drawn = np.maximum.reduceat(weights[:, order], starts, axis=1)
+        summed = np.add.reduceat(weights[:, order], starts, axis=1)[:, unit]
+        # A unit that was not drawn has no weight; equal shares let rows with the same scores have the same ends.
+        equal = np.broadcast_to(1.0 / np.bincount(unit)[unit], weights.shape).copy()
+        once = np.divide(weights, summed, out=equal, where=summed > 0.0)
+        return cls(once * drawn[:, unit], once, drawn.sum(axis=1).astype(np.int64), unit)
+
+
+def _kth_of_the_others(scores: FloatArray, counts: _UnitCounts, k: IntArray) -> FloatArray:
+    """Return, for each row of weights and each interval, the k-th smallest score without one draw of its unit, (R, n).
+
+    Infinite if the others are fewer than k. Without a draw of one unit, the score lies between the k-th and the next
+    one of all: only those are looked at.
+    """
+    order = np.argsort(scores, kind="stable")
+    sums = np.cumsum(counts.shares[:, order], axis=1)
+    n_units = int(counts.unit.max(initial=-1)) + 1
+    found = np.full((len(k), n_units), np.inf)
+    for row, rank_of_row in enumerate(k.tolist()):
+        first = int(np.searchsorted(sums[row], rank_of_row - _TIE))
+        left_out = np.bincount(counts.unit[order[:first]], counts.once[row, order[:first]], minlength=n_units)
+        for position in range(first, len(order)):
+            at = order[position]
+            left_out[counts.unit[at]] += counts.once[row, at]
+            reached = sums[row, position] - left_out >= rank_of_row - _TIE
+            found[row, reached & np.isinf(found[row])] = scores[at]
+            if reached.all():
+                break
+    return found[:, counts.unit]
 
 
 def _finite_intervals(truth: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Intervals:
@@ -228,21 +294,24 @@ def _move_ends(lower: FloatArray, upper: FloatArray, down: FloatArray, up: Float
     return np.where(crossed, middle, low), np.where(crossed, middle, high)
 
 
-def _ranks(weights: FloatArray, n_new: int, nominal: float, asymmetric: bool = False) -> IntArray:
-    """Return the rank of the score to select for each row of weights, with ``n_new`` questions added."""
+def _ranks(totals: IntArray, n_new: int, nominal: float, asymmetric: bool = False) -> IntArray:
+    """Return the rank of the score to select for each number of units, with ``n_new`` units added."""
     level = as_decimal(nominal, "nominal")
     level = (1 + level) / 2 if asymmetric else level
-    totals, index = np.unique(weights.sum(axis=1), return_inverse=True)
-    return np.array([rank(level, int(total) + n_new) for total in totals], dtype=np.int64)[index]
+    distinct, index = np.unique(totals, return_inverse=True)
+    return np.array([rank(level, int(total) + n_new) for total in distinct], dtype=np.int64)[index]
 
 
-def _kth_smallest(scores: FloatArray, weights: FloatArray, k: IntArray) -> FloatArray:
-    """Return the k-th smallest score for each row of weights; infinite if a row has fewer scores."""
+def _kth_smallest(scores: FloatArray, shares: FloatArray, k: IntArray) -> FloatArray:
+    """Return the smallest score up to which the shares add up to k, for each row; infinite if they never do."""
     order = np.argsort(scores, kind="stable")
-    # Weights are whole numbers, so their running sum reaches k where it exceeds k - 1/2.
-    limits = k.astype(np.float64) - 0.5
-    position = first_beyond(np.cumsum(weights[:, order], axis=1), limits[:, np.newaxis])
+    limits = k.astype(np.float64) - _TIE
+    position = first_beyond(np.cumsum(shares[:, order], axis=1), limits[:, np.newaxis])
     return np.append(scores[order], np.inf)[position[:, 0]]
+
+
+_TIE = 1e-6
+"""Differences of sums of shares up to this value are rounding errors."""
 
 
 def _distinct_pairs(first: FloatArray, second: FloatArray) -> tuple[list[tuple[float, float]], IntArray]:

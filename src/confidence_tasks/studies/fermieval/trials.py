@@ -51,7 +51,7 @@ from confidence_tasks.study.measures import (
     unfinished,
 )
 from confidence_tasks.study.trial import ReadTrial
-from confidence_tasks.study.units import SAMPLING_UNIT
+from confidence_tasks.study.units import SAMPLING_UNIT, units_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -323,7 +323,7 @@ def _conformal(change: str, **options: bool) -> Adjustment:
     def refit(known: Columns, new: Columns, level: float, weights: FloatArray) -> tuple[list[Ends], IntArray]:
         intervals = known["truth"], known["lower"], known["upper"]
         return statistics.intervals.conformal.refit_conformal(
-            intervals, (new["lower"], new["upper"]), level, weights, **options
+            intervals, (new["lower"], new["upper"]), level, weights, questions=units_of(known), **options
         )
 
     return Adjustment(change, CALIBRATION, refit)
@@ -339,7 +339,7 @@ ADJUSTMENTS: Mapping[str, Adjustment] = {
         "both ends moved by the same distance",
         TEST,
         lambda known, new, level, weights: statistics.intervals.conformal.refit_jackknife(
-            (new["truth"], new["lower"], new["upper"]), level, weights
+            (new["truth"], new["lower"], new["upper"]), level, weights, units_of(new)
         ),
     ),
 }
@@ -352,7 +352,11 @@ def _shift(trials: Columns) -> float:
     if CALIBRATION not in trials["split"] or not len(new["level"]):
         return math.nan
     return statistics.intervals.fit_conformal(
-        known["truth"], known["lower"], known["upper"], float(new["level"][0])
+        known["truth"],
+        known["lower"],
+        known["upper"],
+        float(new["level"][0]),
+        questions=units_of(known),
     ).above
 
 
