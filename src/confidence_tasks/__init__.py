@@ -1,4 +1,4 @@
-"""Five published studies of LLM confidence, as tasks for Inspect AI and lm-evaluation-harness.
+"""Five published studies of LLM confidence, and one of signals, for Inspect AI and lm-evaluation-harness.
 
 Both harnesses find the tasks by name: ``inspect eval confidence_tasks/scale_granularity``. In Python, each public name
 is imported on first use, so that ``confidence_tasks.statistics`` alone imports quickly.

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -15,13 +16,16 @@ from click.testing import CliRunner
 from inspect_ai import Task
 from inspect_ai import eval as eval_tasks
 from tests.integration.docs.pages import PAGES, ROOT, blocks, commands, named, options
+from tests.local_data import local_data
 from tests.small_runs import published_tasks
 
 from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import COMMANDS, main
 from confidence_tasks.harness.lm_eval.groups import configurations
+from confidence_tasks.harness.staged import chosen_conditions, complete_parameters, is_single, staged_items
 from confidence_tasks.simulation.subject import PROFILES, Subject
+from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.studies.fermieval import trials as fermieval
 from confidence_tasks.studies.fermieval_logprob import trials as fermieval_logprob
@@ -33,6 +37,7 @@ from confidence_tasks.studies.riskeval import measures as riskeval_measures
 from confidence_tasks.studies.riskeval.replies import PENALTIES
 from confidence_tasks.studies.scales import trials as scales
 from confidence_tasks.studies.signals import STUDY as SIGNALS_STUDY
+from confidence_tasks.study import Study
 from confidence_tasks.study.measures import Measure
 
 MEASURES: Mapping[str, Iterable[Measure]] = {
@@ -97,6 +102,43 @@ def task_named(name: str) -> Any:
     package, _, task = name.partition("/")
     assert package == "confidence_tasks"
     return getattr(_registry, task)
+
+
+def table_of_calls() -> dict[str, tuple[int, str]]:
+    """The calls by default of each task, and its name on lm-eval, by the table of the README."""
+    rows = re.findall(r"^\| `(\w+)` \| ([\d,]+) \| `(\w+)` \|$", (ROOT / "README.md").read_text(), re.M)
+    return {task: (int(calls.replace(",", "")), name) for task, calls, name in rows}
+
+
+def test_the_readme_names_every_task_on_both_harnesses() -> None:
+    assert table_of_calls().keys() == {name for study in studies() for name in study.designs}
+    assert {name for _, name in table_of_calls().values()} <= LM_EVAL
+
+
+@pytest.mark.parametrize(("study", "task"), [(each, name) for each in studies() for name in each.designs])
+def test_the_calls_of_the_readme_are_those_of_a_run(study: Study, task: str) -> None:
+    parameters = {**complete_parameters(task, {}, study.task_parameters(task)), "task": task}
+    if mirror := local_data():
+        parameters["mirror"] = str(mirror / "hub")
+    try:
+        items = list(staged_items(study, parameters, chosen_conditions(study, parameters)))
+    except SourceError:
+        pytest.skip("the questions are not here")
+    if task == "signals":  # its default signals are of one answer
+        calls = len({item.question.id for item in items})
+    else:
+        calls = len(items) * parameters.get(study.asking.repeats_parameter, 1)
+        assert is_single(study.stages_of(parameters))
+    assert table_of_calls()[task][0] == calls
+
+
+@pytest.mark.parametrize(
+    "left", ["report.html", "results/x.json", "smollm2/config.json", "map.json", "logs/a.eval"]
+)
+def test_what_commands_of_the_readme_write_is_ignored(left: str) -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no checkout")
+    assert subprocess.run(["git", "check-ignore", "--quiet", left], cwd=ROOT, check=False).returncode == 0
 
 
 def test_every_task_has_a_page() -> None:
