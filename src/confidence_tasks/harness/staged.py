@@ -17,7 +17,12 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.compat import prerequisite_error
 from confidence_tasks.harness.stopped import FinishedReplies, status_with
 from confidence_tasks.reading.cleaning import strip_chat_tokens
-from confidence_tasks.reading.thoughts import UNKNOWN_MARK, cleaned_replies, unknown_control_tokens
+from confidence_tasks.reading.thoughts import (
+    UNKNOWN_MARK,
+    cleaned_replies,
+    strip_thoughts,
+    unknown_control_tokens,
+)
 from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.simulation.subject import make_subject, pick
 from confidence_tasks.sources import SourceError
@@ -263,6 +268,18 @@ def conversations_of(
             raise ValueError(
                 f"stage {stage.name!r} follows {stage.follows!r}, which is skipped under {call.condition!r}"
             )
+
+
+def visible_turn(text: str) -> str:
+    r"""Return a reply as it stands in the conversation that goes on: without the thought, unless it is nothing else.
+
+    Examples
+    --------
+    >>> visible_turn("<think>B or C?</think>\n\nAnswer: B")
+    'Answer: B'
+    """
+    visible = strip_thoughts(text)
+    return (visible.strip() or text) if visible != text else text
 
 
 def as_continuation(prompt: str, text: str) -> str:

@@ -102,6 +102,15 @@ def _without_text(replies: Sequence[ModelReply], stops: Sequence[Stop]) -> list[
     return [replace(reply, text="", tokens=(), problem=problem, stop=stop) for reply in replies]
 
 
+def why_unanswered(text: str, stop: Stop) -> str:
+    """Return why a reply to a task of others has no answer that a model could be asked about; empty if it may have one.
+
+    A reply that was cut off may hold the answer, which the task's own scorer grades.
+    """
+    has_text = bool(strip_thoughts(truncate_reply(text)).strip()) and stop != "filter"
+    return "" if has_text or not stop else f"the answer was {PROBLEMS[stop]}"
+
+
 def status_with(finished: Replies, status: Status) -> Status:
     """Return the status of a trial: if it cannot be read, why the first reply that was emptied is unfinished."""
     stops = [reply.stop for of_stage in finished.values() for reply in of_stage if not reply.text]

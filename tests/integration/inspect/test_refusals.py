@@ -1,5 +1,6 @@
 """Servers that refuse a parameter, or measure no log-probabilities, on Inspect: what is sent, scored and written."""
 
+import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -162,6 +163,19 @@ def test_the_user_s_own_setting_is_not_left_out(server: Server, tmp_path: Path) 
 
 
 # Reasoning --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("quirk", ["think", "think-closed", "channel", "reasoning"])
+def test_a_thought_is_no_part_of_the_conversation_that_goes_on(
+    server: Server, quirk: str, tmp_path: Path
+) -> None:
+    asked = {}
+    for quirks in ("plain", quirk):
+        server.requests.clear()
+        task = signals(source="arithmetic", n=3, signals="stated_after")
+        assert run(task, model(server, quirks), tmp_path).status == "success"
+        asked[quirks] = sorted(json.dumps(request["messages"]) for request in server.requests)
+    assert asked[quirk] == asked["plain"]
 
 
 @pytest.mark.parametrize("quirks", ["think+lp-thought", "reasoning+lp-thought"])

@@ -14,6 +14,7 @@ from inspect_ai.model import (
     ChatMessageSystem,
     ChatMessageTool,
     ChatMessageUser,
+    ContentReasoning,
     Logprob,
     Logprobs,
     ModelOutput,
@@ -29,7 +30,7 @@ from confidence_tasks import with_confidence
 from confidence_tasks.harness.inspect.schemas import IGNORING
 from confidence_tasks.report.collection import collect
 from confidence_tasks.studies.benchmark.asking import parse_asks
-from confidence_tasks.studies.benchmark.scorer import side_conversation, stated_confidence
+from confidence_tasks.studies.benchmark.scorer import _why_unanswered, side_conversation, stated_confidence
 
 SUMS = """
 from inspect_ai import Task, task
@@ -220,6 +221,48 @@ def test_a_sample_that_a_limit_ended_is_lost_and_a_cut_off_reply_states_nothing(
         assert "cut off at the token limit" in scores[question].explanation
     (file,) = collect(tmp_path).files
     assert file.lost == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "stop", "problem"),
+    [
+        ("", "content_filter", "stopped by the provider's content filter"),
+        ("I cannot help", "content_filter", "stopped by the provider's content filter"),
+        ("<think>Perhaps 2, or", "max_tokens", "cut off at the token limit"),
+        ("2 + 2 = 4, because", "max_tokens", ""),
+    ],
+)
+def test_a_model_is_asked_about_no_answer_that_it_did_not_give(
+    text: str, stop: str, problem: str, tmp_path: Path
+) -> None:
+    asked = []
+
+    def unfinished(messages, tools, choice, config):
+        asked.append(messages[-1].text)
+        if "How confident" in messages[-1].text:
+            return reply(messages, tools, choice, config)
+        output = ModelOutput.from_content("mockllm/model", text, stop_reason=stop)
+        output.usage = ModelUsage()
+        return output
+
+    (log,) = eval(
+        with_confidence(sums(1)),
+        model=get_model("mockllm/model", custom_outputs=unfinished, memoize=False),
+        log_dir=str(tmp_path),
+        display="none",
+    )
+    (sample,) = read_eval_log(log.location).samples
+    score = sample.scores["stated_confidence"]
+    assert np.isnan(score.value["0-100"]) == bool(problem)
+    assert problem in (score.explanation or "")
+    assert len(asked) == (1 if problem else 2)
+
+
+def test_an_agent_that_ends_with_a_call_of_a_tool_is_asked() -> None:
+    call = ToolCall(id="1", function="submit", arguments={"answer": "4"})
+    output = ModelOutput.for_tool_call("mockllm/model", call.function, call.arguments)
+    output.choices[0].message.content = [ContentReasoning(reasoning="It is 4.")]
+    assert not _why_unanswered(output)
 
 
 def test_a_simulated_subject_answers_any_task_and_is_as_sure_as_its_profile_says(tmp_path: Path) -> None:

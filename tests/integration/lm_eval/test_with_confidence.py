@@ -10,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 from tests.integration.lm_eval.harnesses import Scripted, stubs
 
 from confidence_tasks.harness.correctness import ASKED
+from confidence_tasks.harness.lm_eval.generated import Generated
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.report.collection import collect
 
@@ -128,6 +129,64 @@ def test_the_question_follows_the_reply_and_repeats_the_conversation(folder: Pat
     turns = json.loads(model.asked[1])
     assert [turn["role"] for turn in turns] == ["user", "assistant", "user"]
     assert turns[1]["content"] == "It is 0"
+
+
+class Unfinished(Scripted):
+    """A model whose replies to some prompts are not finished."""
+
+    def __init__(self, which: str, text: str, stop: str) -> None:
+        super().__init__(reply)
+        self.which, self.unfinished = which, Generated(text, stop)
+
+    def generate_until(self, requests, disable_tqdm=False):
+        said = super().generate_until(requests, disable_tqdm)
+        return [
+            self.unfinished if (self.which == "side") == ("How confident" in request.args[0]) else text
+            for request, text in zip(requests, said, strict=True)
+        ]
+
+
+@pytest.mark.parametrize(
+    ("text", "stop", "problem"),
+    [
+        ("90", "length", "the reply was cut off at the token limit"),
+        ("90", "filter", "the reply was stopped by the provider's content filter"),
+        ("", "thought", "the reply was without a visible reply after the reasoning"),
+    ],
+)
+def test_a_confidence_that_was_not_finished_is_missing(
+    folder: Path, text: str, stop: str, problem: str
+) -> None:
+    run = evaluate(folder, Unfinished("side", text, stop), metadata={"task": "sums"}, limit=2)
+    for sample in run["samples"]["sums_confidence"]:
+        assert sample[ASKED]["0-100"] == {"confidence": None, "reply": "", "problem": problem}
+    assert run["results"]["sums_confidence"]["parse_rate/0-100,strict"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "stop", "problem"),
+    [
+        ("", "filter", "the answer was stopped by the provider's content filter"),
+        ("I cannot help", "filter", "the answer was stopped by the provider's content filter"),
+        ("<think>Perhaps 2, or", "length", "the answer was cut off at the token limit"),
+        ("", "thought", "the answer was without a visible reply after the reasoning"),
+    ],
+)
+def test_a_model_is_asked_about_no_answer_that_it_did_not_give(
+    folder: Path, text: str, stop: str, problem: str
+) -> None:
+    model = Unfinished("own", text, stop)
+    run = evaluate(folder, model, metadata={"task": "sums"}, limit=2)
+    for sample in run["samples"]["sums_confidence"]:
+        assert sample[ASKED]["0-100"] == {"confidence": None, "reply": "", "problem": problem}
+    assert len(model.asked) == 2
+
+
+def test_a_model_is_asked_about_the_visible_part_of_its_answer(folder: Path) -> None:
+    model = Unfinished("own", "<think>2 or 3?</think>\nIt is 0", "length")
+    run = evaluate(folder, model, metadata={"task": "sums"}, limit=1, apply_chat_template=True)
+    assert json.loads(model.asked[1])[1]["content"] == "It is 0"
+    assert run["samples"]["sums_confidence"][0][ASKED]["0-100"]["confidence"] is not None
 
 
 def test_the_results_have_measures_of_each_confidence_and_filter(folder: Path) -> None:

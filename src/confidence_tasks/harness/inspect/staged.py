@@ -17,8 +17,6 @@ from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageUser,
     GenerateConfig,
     Model,
     ModelOutput,
@@ -47,6 +45,7 @@ from confidence_tasks.harness.inspect.model_calls import (
     score_forced_reply,
     stage_reply,
 )
+from confidence_tasks.harness.inspect.turns import append_prompt, start_conversation
 from confidence_tasks.harness.inspect.viewer import (
     dataset,
     provenance,
@@ -251,7 +250,7 @@ class _Asker:
         for stage in self.stages:
             call = StageCall(self.study, self.question, self.condition, stage.name, finished.of(replies))
             prompts = conversations_of(
-                stage, call, (start[-1].text, start), conversations, _start_conversation, _append_prompt
+                stage, call, (start[-1].text, start), conversations, start_conversation, append_prompt
             )
             stage_replies = []
             for _, messages in list(prompts):
@@ -373,14 +372,6 @@ class _Asker:
                 )
             )
         return {name: value for name, value in settings.items() if value is not None}
-
-
-def _start_conversation(system: str, prompt: str) -> list[ChatMessage]:
-    return _append_prompt([ChatMessageSystem(content=system)] if system else [], prompt)
-
-
-def _append_prompt(conversation: list[ChatMessage], prompt: str) -> list[ChatMessage]:
-    return [*conversation, ChatMessageUser(content=prompt)]
 
 
 def _seed_local(model: Model, settings: Mapping[str, Any]) -> None:

@@ -17,7 +17,8 @@ from confidence_tasks.harness.compat import add_request_type
 from confidence_tasks.harness.lm_eval.chat import Turns, render
 from confidence_tasks.harness.lm_eval.generated import stop_of
 from confidence_tasks.harness.lm_eval.stage_requests import GENERATION, StageGeneration
-from confidence_tasks.harness.stopped import PROBLEMS
+from confidence_tasks.harness.staged import visible_turn
+from confidence_tasks.harness.stopped import PROBLEMS, why_unanswered
 from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.study.stage import ModelReply, Stage, Token
 
@@ -43,7 +44,22 @@ class SideRequest(Instance):
         text: str | None = self.about.resps[0] if self.about.resps else None
         return text
 
-    def generation(self, model: LM, stage: Stage) -> StageGeneration:
+    @property
+    def unanswered(self) -> dict[str, ModelReply] | None:
+        """What stands for replies to the stages where there is no answer; None if the first reply was lost."""
+        if self.reply is None:
+            return None
+        stop = stop_of(self.reply)
+        problem = why_unanswered(self.reply, stop)
+        return {stage.name: ModelReply("", problem=problem, stop=stop) for stage in self.stages if problem}
+
+    def generations(self, model: LM) -> list[StageGeneration]:
+        """Return the request for the reply to each stage; none if there is no answer to ask about."""
+        if self.reply is None or self.unanswered:
+            return []
+        return [self._generation(model, stage) for stage in self.stages]
+
+    def _generation(self, model: LM, stage: Stage) -> StageGeneration:
         """Return the request for the reply to a stage, with the token limit of the task's own reply."""
         context, own = self.about.args[:2]
         (prompt,) = stage.prompts(self.call.question, stage.name, {})
@@ -66,7 +82,7 @@ class SideRequest(Instance):
         before = self.turns[:-1] if prefix else self.turns
         conversation = [
             *before,
-            {"role": "assistant", "content": f"{prefix}{self.reply}"},
+            {"role": "assistant", "content": f"{prefix}{visible_turn(self.reply or '')}"},
             {"role": "user", "content": prompt},
         ]
         rendered: str = render(conversation, model)[0]
@@ -78,13 +94,11 @@ def ask_about_reply(model: LM, requests: Sequence[SideRequest]) -> list[dict[str
 
     lm-eval calls this as a method of the model, with requests whose first replies are there.
     """
-    asked = [
-        [] if request.reply is None else [request.generation(model, stage) for stage in request.stages]
-        for request in requests
-    ]
+    asked = [request.generations(model) for request in requests]
     replies = iter(_replies(model, [generation for generations in asked for generation in generations]))
     return [
-        {generation.stage.name: next(replies) for generation in generations} or None for generations in asked
+        {generation.stage.name: next(replies) for generation in generations} or request.unanswered
+        for request, generations in zip(requests, asked, strict=True)
     ]
 
 

@@ -46,9 +46,9 @@ from confidence_tasks.harness.staged import (
     load_study,
     replies_to_json,
     sample_seed,
+    visible_turn,
 )
 from confidence_tasks.harness.stopped import FinishedReplies
-from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.reading.token_probabilities import (
     answer_slice,
     first_word_span,
@@ -429,7 +429,7 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
             document.replies[stage.name].append(
                 _make_reply(model, generation, tokens.get(id(generation), ()))
             )
-            reply = conversation.append(_visible(generation.resps[0]), "assistant")
+            reply = conversation.append(visible_turn(generation.resps[0]), "assistant")
             document.conversations.setdefault(stage.name, reply)
     for document in documents:
         _note(document.request, run_of(model).refused, document.lost)
@@ -441,12 +441,6 @@ add_request_type(REQUEST_TYPE, run_stages)
 
 def _is_generated(generation: StageGeneration) -> bool:
     return not (generation.stage.forced_reply or generation.stage.candidates)
-
-
-def _visible(text: str) -> str:
-    """Return a reply as it stands in the conversation that goes on: without the thought, as on Inspect."""
-    visible = strip_thoughts(text)
-    return (visible.strip() or text) if visible != text else text
 
 
 def _forced_text(generation: StageGeneration) -> str:

@@ -41,7 +41,7 @@ from confidence_tasks.harness.inspect.model_calls import (
 from confidence_tasks.harness.inspect.schemas import schema_problem
 from confidence_tasks.harness.inspect.simulated import question_of
 from confidence_tasks.harness.staged import call_of_others
-from confidence_tasks.harness.stopped import PROBLEMS
+from confidence_tasks.harness.stopped import PROBLEMS, why_unanswered
 from confidence_tasks.reading.explanation import escape_markdown
 from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.simulation.reply import stage_call
@@ -126,8 +126,10 @@ def stated_confidence(
         if not asks:
             is_whole = state.output.choices and not why_stopped(state.output)
             value[STATED] = stated_confidence_of(reply_text(state.output) if is_whole else "")
+        unanswered = _why_unanswered(state.output)
         for each in asks:
-            value[each.name], notes[each.name] = await _ask(each, state, cache)
+            asked = (math.nan, unanswered) if unanswered else await _ask(each, state, cache)
+            value[each.name], notes[each.name] = asked
         rows = [f"{escape_markdown(name)}: {escape_markdown(note)}" for name, note in notes.items() if note]
         return Score(
             value=dict(value),
@@ -136,6 +138,13 @@ def stated_confidence(
         )
 
     return score
+
+
+def _why_unanswered(output: ModelOutput) -> str:
+    """Return why there is no answer to ask about; an agent may end with a call of a tool instead of a text."""
+    if output.choices and output.message.tool_calls:
+        return ""
+    return why_unanswered(output.completion, why_stopped(output))
 
 
 async def _ask(ask: Ask, state: TaskState, cache: bool | None) -> tuple[float, str]:

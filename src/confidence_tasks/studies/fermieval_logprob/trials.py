@@ -183,7 +183,7 @@ class DistributionTrial(Trial):
     truth : float
         The true exponent.
     integer_mass : float
-        Probability of all integers together; the other tokens have the rest.
+        Probability of all integers together; the other tokens have the rest. NaN if the probabilities are unknown.
     split : str
         ``calibration`` or ``test``.
     answer : str
@@ -220,7 +220,7 @@ def distribution_trial(
     unknown = bool(problem) or mass > 1.0 + ROUNDING
     status: Status = "missing_confidence" if unknown else "ok" if positive else "unreadable"
     if unknown:
-        positive, mass = {}, 0.0
+        positive, mass = {}, math.nan
     elif mass > 1.0:
         status = "repaired" if mass > 1.0 + _FLOAT_ERROR else status
         positive, mass = {value: p / mass for value, p in positive.items()}, 1.0

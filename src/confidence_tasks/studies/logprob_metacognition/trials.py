@@ -17,7 +17,7 @@ import numpy as np
 from confidence_tasks.reading.answers import known_answers
 from confidence_tasks.reading.explanation import answer_and_key, escape_markdown
 from confidence_tasks.reading.grading import match_answer
-from confidence_tasks.reading.token_probabilities import answer_tokens, missing_reason
+from confidence_tasks.reading.token_probabilities import AnswerTokens, answer_tokens, missing_reason
 from confidence_tasks.simulation.subject import Subject, evaluate_measures, even_points
 from confidence_tasks.statistics import information, sdt, selective
 from confidence_tasks.statistics.core import Reason
@@ -27,6 +27,7 @@ from confidence_tasks.studies.logprob_metacognition.replies import (
     EVASIONS,
     GOLD,
     SLOPPY_FORMS,
+    ShortAnswer,
     domain_of,
     draw_mean_logprob,
     read_short_answer,
@@ -51,7 +52,7 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
-from confidence_tasks.study.stage import Replies, Token
+from confidence_tasks.study.stage import ModelReply, Replies, Token
 from confidence_tasks.study.standard import BRIER, with_stable_d_prime, withheld
 from confidence_tasks.study.trial import Question, Status, Trial
 
@@ -88,7 +89,7 @@ class LogprobTrial(Trial):
     mean_logprob : float
         Mean log-probability of the answer's tokens in nats, the study's evidence; NaN if it is missing.
     tokens : float
-        Number of tokens of the answer.
+        Number of tokens of the answer; NaN if the reply was not finished.
     domain : str
         Knowledge domain of the question, one of ``confidence_tasks.studies.logprob_metacognition.replies.DOMAINS``.
     answer : str
@@ -147,12 +148,18 @@ def read_reply(question: Question, condition: str, replies: Replies) -> LogprobT
         status="missing_confidence" if answer.text and math.isnan(mean_logprob) else answer.status,
         temperature=CONDITIONS.number(condition),
         mean_logprob=mean_logprob,
-        tokens=float(evidence.tokens if answer.text else 0),
+        tokens=_number_of_tokens(reply, answer, evidence),
         domain=domain_of(question.text),
         answer=answer.text,
         match=match,
         gold_mean_logprob=gold_mean_logprob,
     )
+
+
+def _number_of_tokens(reply: ModelReply, answer: ShortAnswer, evidence: AnswerTokens) -> float:
+    if reply.stop and not reply.text:
+        return math.nan
+    return float(evidence.tokens if answer.text else 0)
 
 
 # Measures -------------------------------------------------------------------------------------------------------
