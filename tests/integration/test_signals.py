@@ -199,7 +199,7 @@ def test_a_real_model_has_the_same_trials_on_both_harnesses(tmp_path, smollm2, m
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # the model is in a folder
     made = {name: each for signal in EVERY for name, each in task(STUDY, signal, n=3, samples=2).items()}
     for each in made.values():
-        each.set_config("generation_kwargs", {"max_gen_toks": 24}, update=True)
+        each.set_config("generation_kwargs", {"max_gen_toks": 160}, update=True)
     model = HFLM(pretrained=str(smollm2), device="cpu", dtype="float32", batch_size=1)
     found = samples(model, made, apply_chat_template=True)
     del model
@@ -207,7 +207,7 @@ def test_a_real_model_has_the_same_trials_on_both_harnesses(tmp_path, smollm2, m
         "hf/smollm2", model_path=str(smollm2), tokenizer_path=str(smollm2), device="cpu", memoize=False
     )
     given = study_task(STUDY)(n=3, samples=2, signals=EVERY, cache=False)
-    log = run(given, local, tmp_path, max_tokens=24, max_samples=1, max_connections=1)
+    log = run(given, local, tmp_path, max_tokens=160, max_samples=1, max_connections=1)
     expected = {}
     for trial in trials(log, "signals_scorer").values():
         expected.setdefault(f"signals_{trial['condition']}", {})[trial["question_id"]] = trial
@@ -216,7 +216,7 @@ def test_a_real_model_has_the_same_trials_on_both_harnesses(tmp_path, smollm2, m
     for name, of_task in found.items():
         for question, trial in of_task.items():
             assert trial["value"] == pytest.approx(expected[name][question]["value"], abs=1e-3, nan_ok=True)
-    assert len(found["signals_agreement"]) == 3  # at this limit, all samples are cut off
+    assert any(trial["samples"] > 0 for trial in found["signals_agreement"].values())
 
 
 # The report
