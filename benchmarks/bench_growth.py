@@ -41,7 +41,8 @@ UNITS = (
     "B, 9% ", "B, 9%\n", "42 (9%) ", "(9%", "is 42 apples, ", "London ", "= 4, 9%\n",
     '{"Answer":', '{"Answer": "', '"Answer": "B", ', '"Answer": "x" y ', "'Answer'=", '{"\\"', '{"Answer": 1,',
     '{"A": {"Answer": 1}, ', '{"a":', '{"L":', '{"L": 1, "U": 2}', '"L": 10^{', "10^", "[10^1, ", "[10^1,10^2]", "≈",
-    "1 (", "1\n", "1e", "1/", "king ", "world war", "ba",
+    "Confidence: 9" + 500 * "9", "Confidence: 9" + 500 * "9 ", "\r", "1 (", "1\n", "1e", "1/", "king ", "world war",
+    "ba",
 )  # fmt: skip
 
 ALIASES = tuple(f"{'ab' * 49}{i}" for i in range(100))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 NUMBER = r"(?:\d{1,40}(?:\.\d{1,40}|,\d{1,2})?|0,\d{1,40}|\.\d{1,40})(?![\d_]|[.,]\d|e[-+]?\d)"
 PERCENT = r"(?P<percent>\s?(?:%|percent\b|per\scent\b))"
-OUT_OF = r"\s?(?P<joint>/|out\sof\b|in\b)\s?(?P<whole>\d{1,4})(?![\d.,]*\d)"
+OUT_OF = r"\s?(?P<joint>/|out\sof\b|in\b)\s?(?P<whole>\d{1,4})(?![.,]*\d)"
 """Parts of regular expressions: a number, a percent sign, and what a number is out of, as in ``17 out of 20``."""
 
 _WHOLES: Mapping[str, tuple[int, ...]] = {"/": (1, 4, 5, 8, 10, 20, 25, 50, 100, 1000), "in": (10, 100, 1000)}
@@ -89,7 +89,7 @@ def is_about_the_answer(text: str, start: int, end: int, label: str = "") -> boo
 _VERB = (
     r"(?:revis|chang|lower|rais|adjust|updat|reduc|increas|decreas|correct|downgrad|upgrad|reconsider)\w{0,4}"
 )
-_FIGURE = r"(?P<figure>\d{1,3}(?:\.\d{1,4})?)(?![\d.,]*\d)"
+_FIGURE = r"(?P<figure>\d{1,3}(?:\.\d{1,4})?)(?![.,]*\d)"
 _WORDS = r"(?:[a-z']{1,15}[\s,;:]{1,3}){0,5}"
 _OPENING = (
     r"(?:actually|wait|correction|scratch\sthat|strike\sthat|sorry|hmm|no|edit|updated|revised|reconsidering"

@@ -27,7 +27,7 @@ from confidence_tasks.studies.lifeeval.trials import maximum_score
 from confidence_tasks.studies.riskeval.measures import riskeval_trial
 from confidence_tasks.studies.scales.replies import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
 
-MODELS = ("lab/a_b&50%\\x#{1}$^~\"q\"", "=cmd|模型<i>é\"")
+MODELS = ('lab/a_b&50%\\x#{1}$^~"q"', '=cmd|模型<i>é"')
 """Names with special characters of LaTeX, HTML and spreadsheets."""
 
 Rows = Iterator[Mapping[str, Any]]
