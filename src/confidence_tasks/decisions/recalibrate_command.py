@@ -169,7 +169,7 @@ def _write(
         )
     for each, meaning in zip(answers, maps, strict=True):
         if output:
-            meaning.save(output)
+            write_atomically(output, meaning.to_json().encode())
         if figure:
             write_atomically(figure, figure_svg(_figure(each, meaning, settings)).encode())
 

@@ -47,7 +47,7 @@ class ClusterEffect:
     >>> round(passages.correlation, 3), round(passages.design_effect_at(10), 3)
     (0.2, 2.8)
     >>> passages.clusters_needed(180.0, 5), passages.clusters_needed(180.0, 10)  # as many as 180 independent questions
-    (65.0, 51.0)
+    (65, 51)
     """
 
     n_clusters: int

@@ -79,7 +79,8 @@ SIDEWAYS = """() => [document.documentElement, ...document.querySelectorAll("art
 WIDE = {
     "against_the_papers.html": 4,  # tables of ten figures a row
     "contributing.html": 1,  # the drawing of the layers
-    "reliability_tables.html": 1,
+    "reliability_tables.html": 3,
+    "own_replies.html": 1,  # what a command prints
 }
 """How many tables and drawings of a page scroll within themselves at 400 px; none does at 1280."""
 

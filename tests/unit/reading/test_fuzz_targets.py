@@ -1,10 +1,7 @@
 """Any text for every reader: no error, a sound result, and little memory."""
 
 import tracemalloc
-from collections.abc import Iterator
-from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -87,71 +84,6 @@ def test_the_middle_of_a_long_reply_is_not_read(name: str, ends: tuple[str, str]
     assert len(readings) == 1
 
 
-# Growth ------------------------------------------------------------------------------------------------
-
-SHAPES = (
-    *(
-        " ",
-        "\r",
-        "\n",
-        "\u00a0",
-        "\u0301",
-        "(",
-        ")",
-        "[",
-        "]",
-        "{",
-        "}",
-        "<",
-        ">",
-        "</",
-        "*",
-        "_",
-        "`",
-        "|",
-        "#",
-        "-",
-    ),
-    *("'", '"', "\u201c", "\\", "\\boxed{", "<think>", '{"', ":", "=", "/", "%", "&#", ".", ","),
-    *("9", "9,", "9.", "9 ", "9%", "9/", "1. ", "10^", "\u00bd", "\u0661", "e", "a"),
-    *("Answer", "Answer: ", "Confidence", "Confidence: ", "ABSTAIN ", "A) ", "I ", "not ", "no. "),
-)
-"""Runs that provoke regular expressions: spaces, line ends, brackets, quotes, marks, digits and words of labels."""
-
-OPENINGS = ("", "Confidence: 9")
-LONG = dict.fromkeys(WHOLE, 100_000) | dict.fromkeys(PARTS, 10_000)
-"""Number of characters for each reader. What reads parts of replies is not given longer ones by readers of replies."""
-
-MOST_SECONDS = 60
-"""Processor time after which a reader is stopped: the suite fails instead of standing still."""
-
-
-@pytest.fixture
-def stopped_if_endless() -> Iterator[None]:
-    def stop(*_: Any) -> None:
-        raise TimeoutError(f"a reader has not come to an end after {MOST_SECONDS} seconds of processor time")
-
-    signal = pytest.importorskip("signal")
-    if not hasattr(signal, "setitimer"):
-        pytest.skip("this system cannot stop a reader")
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, MOST_SECONDS)
-    yield
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
-    signal.signal(signal.SIGVTALRM, before)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("stopped_if_endless")
-@pytest.mark.parametrize("name", EVERY)
-def test_a_long_run_of_anything_is_read(name: str) -> None:
-    """A reader of quadratic time would take hours; ``benchmarks/bench_growth.py`` measures the growth."""
-    for shape, opening in product(SHAPES, OPENINGS):
-        found = EVERY[name](opening + shape * (LONG[name] // len(shape)))
-        assert not list(faults(found)), shape
-
-
-@pytest.mark.usefixtures("stopped_if_endless")
 @pytest.mark.parametrize("shape", [" ", "\r", "9"])
 def test_a_million_spaces_line_ends_or_digits_state_no_confidence(shape: str) -> None:
     stated, others = PARTS["confidences text"](shape * 1_000_000)

@@ -80,7 +80,7 @@ def test_a_histogram_has_the_accuracy_of_bins_of_equal_mass():
 def test_a_map_is_read_as_it_was_written_and_needs_numpy_alone(method, tmp_path):
     correct, stated = answers()
     found = fit_recalibration(correct, stated, method=method, made_from="mine")
-    found.save(tmp_path / "map.json")
+    (tmp_path / "map.json").write_text(found.to_json())
     assert Recalibration.load(tmp_path / "map.json") == found
     assert (found.n_questions, found.n_wrong, found.made_from) == (500, int(500 - correct.sum()), "mine")
     if method != "histogram":
@@ -112,7 +112,7 @@ def test_many_distinct_confidences_make_a_small_file(tmp_path):
     rng = np.random.default_rng(0)
     stated = rng.random(50_000)
     found = fit_recalibration(rng.random(50_000) < stated, stated)
-    found.save(tmp_path / "map.json")
+    (tmp_path / "map.json").write_text(found.to_json())
     assert (tmp_path / "map.json").stat().st_size < 20_000
     assert np.abs(Recalibration.load(tmp_path / "map.json")(stated) - stated).mean() < 0.02
 

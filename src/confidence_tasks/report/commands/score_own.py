@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from confidence_tasks.report.commands import print_json, print_message
+from confidence_tasks.sources.source import write_atomically
 
 if TYPE_CHECKING:
     from confidence_tasks.own_replies.trials import Judge, Options, OwnReplies
@@ -102,9 +103,8 @@ def score_own(path: Path, model: str, log_dir: Path, as_json: bool, settings: Ma
         raise click.UsageError(str(error)) from error
     log_dir.mkdir(parents=True, exist_ok=True)
     written = log_dir / f"{path.name.partition('.')[0]}_trials.jsonl"
-    written.write_text(
-        "".join(f"{json.dumps(trial, ensure_ascii=False)}\n" for trial in own.trials), encoding="utf-8"
-    )
+    lines = (f"{json.dumps(trial, ensure_ascii=False)}\n" for trial in own.trials)
+    write_atomically(written, "".join(lines).encode())
     table = _summary(own, settings["kind"])
     if as_json:
         measures = json.loads(table.to_frame().to_json(orient="records"))

@@ -83,14 +83,13 @@ class Recalibration:
             found = np.interp(stated, knots, values)
         return np.where(inside, found, np.nan)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the map as JSON."""
-        record = {"format": _FORMAT, **asdict(self)}
-        Path(path).write_text(json.dumps(record, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    def to_json(self) -> str:
+        """Return the map as JSON."""
+        return json.dumps({"format": _FORMAT, **asdict(self)}, indent=1, allow_nan=False) + "\n"
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a map from a file of :meth:`save`.
+        """Read a map from a file that holds the text of :meth:`to_json`.
 
         Raises
         ------
