@@ -11,7 +11,7 @@ This module imports the studies by name, so that no other module needs to know t
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -19,6 +19,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 from confidence_tasks.study.definition import Study
+from confidence_tasks.study.parameter import did_you_mean
 
 ENTRY_POINTS = "confidence_tasks.studies"
 """Group of the entry points, and package of the studies that belong to this distribution."""
@@ -58,6 +59,18 @@ def studies() -> tuple[Study, ...]:
         else:
             by_name[study.name] = study
     return tuple(by_name.values())
+
+
+def known_study(name: str, known: Sequence[str]) -> str:
+    """Return ``name`` if it is one of the known studies.
+
+    Raises ValueError otherwise, which suggests the study of a task, or the most similar name.
+    """
+    if name in known:
+        return name
+    of_task = next((study.name for study in studies() if name in study.designs), "")
+    hint = f"; did you mean {of_task!r}?" if of_task in known else did_you_mean(name, known)
+    raise ValueError(f"{name!r} is not one of {', '.join(known)}{hint}")
 
 
 def own_packages() -> Iterator[str]:

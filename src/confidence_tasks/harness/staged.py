@@ -23,7 +23,7 @@ from confidence_tasks.reading.thoughts import (
     strip_thoughts,
     unknown_control_tokens,
 )
-from confidence_tasks.simulation.reply import StageCall
+from confidence_tasks.simulation.reply import ANSWER_OF_OTHERS, StageCall
 from confidence_tasks.simulation.subject import make_subject, pick
 from confidence_tasks.sources import SourceError
 from confidence_tasks.study.definition import Study
@@ -95,11 +95,7 @@ def first_call(metadata: Mapping[str, Any] | None) -> StageCall:
     return StageCall(study, question_from_metadata(metadata), str(metadata["condition"]), first.name, {})
 
 
-ANSWER = "answer"
-"""Stage of the answer to a question of another task."""
-
-
-def call_of_others(question: Question, stage: str = ANSWER) -> StageCall:
+def call_of_others(question: Question, stage: str = ANSWER_OF_OTHERS) -> StageCall:
     """Return the call of a question of another task, for a simulated subject: the answer, or a question about it."""
     (study,) = (study for study in studies() if not study.designs)
     return StageCall(study, question, stage, stage, {})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 import pyarrow.parquet as pq
 
-from confidence_tasks.catalogue import studies
+from confidence_tasks.catalogue import known_study, studies
 from confidence_tasks.harness.stopped import STOPS
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.sources import SourceError
@@ -154,7 +154,7 @@ def known_form(name: str) -> str:
                 f"with confidences, or declare a form whose study reads a trial from one reply: StudyReport("
                 f"reply_forms={{{name!r}: ReplyForm(...)}}) in the study's report.py, see {__name__}"
             )
-    return one_of(names, name, "study")
+    return known_study(name, names)
 
 
 def more_than_a_reply(study: Study) -> str:

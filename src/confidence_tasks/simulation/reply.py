@@ -71,6 +71,10 @@ class Reply:
     tokens: tuple[tuple[str, float], ...] = ()
 
 
+ANSWER_OF_OTHERS = "answer"
+"""Stage of the answer to a question of another task."""
+
+
 @dataclass(frozen=True, slots=True)
 class StageCall:
     """One model call as a harness describes it, without its prompt and the model. The question has its key."""

@@ -79,10 +79,12 @@ SIDEWAYS = """() => [document.documentElement, ...document.querySelectorAll("art
 WIDE = {
     "against_the_papers.html": 4,  # tables of ten figures a row
     "contributing.html": 1,  # the drawing of the layers
-    "reliability_tables.html": 3,
+    "reliability_tables.html": 5,
     "own_replies.html": 1,  # what a command prints
 }
-"""How many tables and drawings of a page scroll within themselves at 400 px; none does at 1280."""
+"""How many tables and drawings of a page scroll within themselves at 400 px."""
+WIDE_ON_A_DESK = {"reliability_tables.html": 2}  # studies and faults of servers, on each harness
+"""The same at 1280 px."""
 
 
 @pytest.mark.browser
@@ -96,13 +98,13 @@ def test_nothing_on_the_site_is_cut_or_scrolls_sideways(site: Path) -> None:
         except sync_api.Error as error:
             pytest.skip(f"no chromium: {error.message.splitlines()[0]}")
         found = {}
-        for width in (1280, 400):
+        for width, wide in ((1280, WIDE_ON_A_DESK), (400, WIDE)):
             page = browser.new_page(viewport={"width": width, "height": 900})
             for path in site.rglob("*.html"):
                 page.goto(path.as_uri())
                 name = str(path.relative_to(site))
                 sideways = page.evaluate(SIDEWAYS)
-                if len(sideways) > (WIDE.get(name, 0) if width == 400 else 0):
+                if len(sideways) > wide.get(name, 0):
                     found[name, width] = sideways
         browser.close()
     assert found == {}

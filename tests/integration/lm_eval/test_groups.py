@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from lm_eval.tasks import TaskManager
 from tests.integration.lm_eval.harnesses import Scripted, lm_eval_run, stubs
 
-from confidence_tasks.catalogue import studies
+from confidence_tasks.catalogue import LM_EVAL_TASKS, studies
 from confidence_tasks.cli import main
 from confidence_tasks.harness.lm_eval.groups import task_groups
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
@@ -33,7 +33,9 @@ def manager():
 
 @pytest.fixture(scope="module")
 def names():
-    return [name for group in task_groups(studies()) for name, _ in group.configurations()]
+    """The names of all tasks: those of groups, and those that are made from tasks of others."""
+    own = [name for group in task_groups(studies()) for name, _ in group.configurations()]
+    return [*own, *LM_EVAL_TASKS]
 
 
 def test_no_name_is_there_twice(names):

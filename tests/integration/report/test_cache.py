@@ -138,7 +138,7 @@ def test_a_log_whose_sample_changes_in_place_is_read_anew(tmp_path, monkeypatch,
 def _noted(read):
     """A reader of logs that notes its calls and finds the same trials in each."""
 
-    def reader(path):
+    def reader(path, *how):
         read.append(path)
         columns = {"question_id": np.array(["q"], dtype=object)}
         return [TrialFile(path, "scales", "scale_granularity", "model", columns)]
@@ -350,7 +350,7 @@ def test_compare_reads_a_path_that_is_given_twice_once(folder, monkeypatch):
     read = []
     monkeypatch.setattr(
         "confidence_tasks.report.commands.compare.read_trials",
-        lambda paths, *how: read.append(paths) or collect(paths),
+        lambda paths, *how, **more: read.append(paths) or collect(paths),
     )
     models = [f"--model-{side}={name}" for side, name in zip("ab", SUBJECTS, strict=False)]
     path = str(folder / "both.jsonl")

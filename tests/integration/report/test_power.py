@@ -147,7 +147,7 @@ def test_the_seed_decides_everything() -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"study": "lifeeval"}, "study 'lifeeval' is not one of fermieval, nlp_metad"),
+        ({"study": "lifeeval"}, "study 'lifeeval' is not one of benchmark, fermieval, nlp_metad"),
         (
             {"measure": "entropy"},
             "the power of scales cannot be computed for 'entropy'. Its measures are mratio",

@@ -205,14 +205,9 @@ def study_name(names: Callable[[], Iterable[str]]) -> Callable[..., str]:
     """
 
     def check_name(value: str) -> str:
-        from confidence_tasks.catalogue import studies
-        from confidence_tasks.study.parameter import did_you_mean
+        from confidence_tasks.catalogue import known_study
 
-        if value in (known := list(names())):
-            return value
-        of_task = next((study.name for study in studies() if value in study.designs), "")
-        hint = f"; did you mean {of_task!r}?" if of_task in known else did_you_mean(value, known)
-        raise ValueError(f"{value!r} is not one of {', '.join(known)}{hint}")
+        return known_study(value, list(names()))
 
     return parse_with(check_name)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from confidence_tasks.harness.staged import ANSWER
 from confidence_tasks.reading.sureness import EXPRESSIONS
-from confidence_tasks.simulation.reply import Reply, StageRequest, subject_seed
+from confidence_tasks.simulation.reply import ANSWER_OF_OTHERS, Reply, StageRequest, subject_seed
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.benchmark.asking import JSON_SUFFIX
 from confidence_tasks.studies.scales.replies import Scale, report_confidence
@@ -28,7 +27,7 @@ def respond(question: Question, request: StageRequest) -> Reply:
     subject, seed = request.subject, subject_seed(request.seed)
     decision = subject.decide(question.id, request.stage, seed)
     p = decision.confidence
-    if request.stage == ANSWER:
+    if request.stage == ANSWER_OF_OTHERS:
         return Reply((question.gold or "") if decision.correct else wrong_answer(question.gold or ""), p)
     if request.stage == "p_true":
         verdict = "True" if p >= 0.5 else "False"
