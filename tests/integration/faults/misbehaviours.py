@@ -407,7 +407,8 @@ def _fate(sample: EvalSample, before: Mapping[str, Any], behaviour: str, study: 
     outcome = MISBEHAVIOURS[behaviour].outcome if behaviour else UNDISTURBED
     if sample.error is not None:
         last = [line for line in sample.error.traceback.splitlines() if line.lstrip().startswith("File ")][-1]
-        ours = ["an exception of this package"] if "confidence_tasks" in last else []
+        named = "that is no reply of a model" in sample.error.message
+        ours = ["an exception of this package"] if "confidence_tasks" in last and not named else []
         label, confidence, faults = (
             LOST,
             math.nan,

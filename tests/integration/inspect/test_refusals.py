@@ -267,3 +267,16 @@ def test_the_usual_temperature_of_a_later_stage_is_left_out_and_another_one_stop
     log = run(signals(**settings, temperature=0.5), model(server, "no-temperature"), tmp_path)
     assert log.error is not None
     assert "refuses temperature=0.5: “" in log.error.message
+
+
+@pytest.mark.parametrize("quirks", ["html", "half-a-line", "error-200"])
+def test_an_answer_that_is_no_reply_names_the_server_and_what_to_check(
+    quirks: str, server: Server, tmp_path: Path
+) -> None:
+    log = run(riskeval(source="arithmetic", n=2, penalties="1"), model(server, quirks), tmp_path)
+    assert log.status == "error"
+    assert log.error is not None
+    assert (
+        f"the server {server.address(quirks)} answered with something that is no reply" in log.error.message
+    )
+    assert "Check that the address (base_url)" in log.error.message

@@ -1,18 +1,25 @@
-"""Calls on Inspect that are repeated without the optional parameters that the server refuses."""
+"""Calls on Inspect that are repeated without the optional parameters that the server refuses.
+
+An answer of the server that is no reply of a model is an error that names the server.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from json import JSONDecodeError
 from types import MappingProxyType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from inspect_ai.model import GenerateConfig, Model, ModelAPI, ModelOutput
 from inspect_ai.solver import TaskState
+from pydantic import ValidationError
 
+from confidence_tasks.harness.address import public_address
 from confidence_tasks.harness.compat import run_settings
+from confidence_tasks.harness.inspect.origin import address_of
 from confidence_tasks.harness.refusals import REFUSED, REFUSING, USUAL_TEMPERATURE, Refusals, refusals_text
 from confidence_tasks.study.stage import Stage
 
@@ -25,6 +32,14 @@ _FIELDS: Mapping[str, str] = {
     "stop": "stop_seqs",
 }
 """Parameters of a server, with the settings of Inspect that send them."""
+
+_NO_REPLY = (JSONDecodeError, UnicodeDecodeError, ValidationError, TypeError, AttributeError, LookupError)
+"""What clients raise if they cannot read an answer: a page of HTML, half a line of JSON, an error with status 200."""
+
+
+class NoReplyError(RuntimeError):
+    """A server has answered a call with something that is no reply of a model."""
+
 
 _needed: ContextVar[Mapping[str, str]] = ContextVar("needed", default=MappingProxyType({}))
 """Parameters that the current call cannot do without, each with what the user can do."""
@@ -59,9 +74,11 @@ def tolerate_refusals(model: Model) -> None:
             try:
                 result = await generate(input, tools, tool_choice, _with_parameters(config, sent))
             except Exception as error:
-                if not _learn(refusals, sent, error):
-                    raise
-                continue
+                if _learn(refusals, sent, error):
+                    continue
+                if isinstance(error, _NO_REPLY) and not api.should_retry(error):
+                    raise _no_reply(model, error) from error
+                raise
             output = result[0] if isinstance(result, tuple) else result
             if isinstance(output, Exception):
                 if not _learn(refusals, sent, output):
@@ -73,6 +90,16 @@ def tolerate_refusals(model: Model) -> None:
             return result
 
     api.generate = generate_tolerantly  # type: ignore[method-assign]
+
+
+def _no_reply(model: Model, error: Exception) -> NoReplyError:
+    address = public_address(address_of(model))
+    server = f"the server {address}" if address else "its server"
+    said = f"{type(error).__name__}: {error}"[:300]
+    return NoReplyError(
+        f"{model}: {server} answered with something that is no reply of a model ({said}). Check that the address "
+        "(base_url) is that of the API, and what the server's log says"
+    )
 
 
 def _learn(refusals: Refusals, sent: Mapping[str, Any], error: Exception) -> bool:
