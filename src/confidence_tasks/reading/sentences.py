@@ -112,7 +112,7 @@ REVISIONS: Mapping[str, re.Pattern[str]] = {
             r"\bconfidence\s(?:(?:is|at|to|of|as|was|now|should|would|be|down|up|closer|about|around|level|score)\s){1,4}"
             rf"~?{_FIGURE}"
         ),
-        "label": rf"\bconfidence\W{{0,3}}[:=]\W{{0,3}}{_FIGURE}",
+        "label": rf"^\W{{0,4}}(?:(?:my|final|new|updated|revised)\s){{0,2}}confidence\W{{0,3}}[:=]\W{{0,3}}{_FIGURE}",
         "better": (
             rf"{_FIGURE}\s?%?\s(?:is|seems|feels|sounds|would\sbe)"
             r"\s(?:more\s[a-z]{4,12}|better|closer|fairer)\b"

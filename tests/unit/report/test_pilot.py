@@ -70,7 +70,7 @@ def test_more_questions_in_each_cluster_need_fewer_clusters_up_to_a_limit():
 def command(*arguments: str) -> tuple[int, str]:
     given = ["power", "scales", "--measure", "accuracy", "--effect", "0.1", "--studies", "100", *arguments]
     done = CliRunner().invoke(main, given)
-    return done.exit_code, " ".join(done.output.split())
+    return done.exit_code, " ".join((done.stdout if "--json" in arguments else done.output).split())
 
 
 def test_the_command_says_what_more_passages_are_worth(tmp_path):

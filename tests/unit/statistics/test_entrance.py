@@ -37,7 +37,7 @@ from confidence_tasks.statistics.inference import (
 from confidence_tasks.statistics.inference.weights import Weighting
 from confidence_tasks.statistics.information import meta_information_test
 
-N = 60
+N = 120
 RNG = np.random.default_rng(0)
 CORRECT = (RNG.random(N) < 0.7).astype(float)
 CONFIDENCE = RNG.integers(1, 100, N) / 100

@@ -109,7 +109,7 @@ def _units(trials: list[dict[str, Any]], clusters: list[str]) -> list[Any]:
     """Return the unit of each trial; nothing if no cluster has two questions."""
     if not any(clusters):
         return []
-    questions = columns([{key: trial[key] for key in _QUESTION} for trial in trials])
+    questions = columns([{key: trial.get(key, "") for key in _QUESTION} for trial in trials])
     units = clustered_units(questions, np.array(clusters, dtype=object))
     return [] if units is None else units.tolist()
 
@@ -120,7 +120,7 @@ _QUESTION = ("source", "question_id")
 def _cluster(trial: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
     """Return the cluster of a trial; logs of earlier versions tell it by the question or its passage only."""
     texts = (str(metadata.get(key, "")) for key in ("question", "passage"))
-    return metadata.get("cluster") or cluster_of(*(trial[key] for key in _QUESTION), *texts)
+    return metadata.get("cluster") or cluster_of(*(trial.get(key, "") for key in _QUESTION), *texts)
 
 
 GROWTH = 1.25
