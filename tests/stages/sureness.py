@@ -31,7 +31,8 @@ def ask_answer(question, condition, replies):
 def ask_confidence(question, condition, replies):
     if condition == "stated":
         return None
-    return f"How sure are you that {replies['answer'][0].text.split()[0]} is right, in percent?"
+    (said,) = re.findall(r"^\s*(\S*)", replies["answer"][0].text)
+    return f"How sure are you that {said} is right, in percent?"
 
 
 def read(question, condition, replies):
