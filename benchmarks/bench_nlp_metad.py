@@ -15,7 +15,7 @@ from contextlib import contextmanager
 import numpy as np
 import pandas as pd
 
-from confidence_tasks.report.compare import compare
+from confidence_tasks.report.compare import compare_models
 from confidence_tasks.report.contrasts import model_numbers
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
@@ -134,7 +134,7 @@ def main() -> None:
     with timed("R1 to R6"):
         _ = [check(experiment) for check in ROBUSTNESS_CHECKS]
     with timed("`compare` two models at T = 1: 1,000 questions, 1,000 resamples and exchanges"):
-        compare(*compared(trials, 1_000), settings=Settings(1_000))
+        compare_models(*compared(trials, 1_000), settings=Settings(1_000))
     with timed("one AUROC2, `bootstrap(auroc2, ...)`"):
         bootstrap(
             auroc2, part["correct"].to_numpy(), np.exp(part["mean_logprob"].to_numpy()), n_resamples=RESAMPLES

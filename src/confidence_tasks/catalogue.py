@@ -61,6 +61,11 @@ def studies() -> tuple[Study, ...]:
     return tuple(by_name.values())
 
 
+def study_named(name: str) -> Study:
+    """Return the study that has a name."""
+    return next(study for study in studies() if study.name == name)
+
+
 def known_study(name: str, known: Sequence[str]) -> str:
     """Return ``name`` if it is one of the known studies.
 

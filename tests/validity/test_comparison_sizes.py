@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from confidence_tasks.report.compare import compare
+from confidence_tasks.report.compare import compare_models
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
@@ -51,6 +51,6 @@ def test_models_that_are_alike_are_told_apart_as_seldom_as_the_level_says(split:
         truth = np.round(rng.normal(5.0, 4.0, N))
         models = tuple(_model(label, truth, split, rng) for label in "ab")
         task_trials = TaskTrials(FERMIEVAL, "fermieval", models)
-        for found in compare(*models, task_trials, MEASURES[split], Settings(199, seed=number)):
+        for found in compare_models(*models, task_trials, MEASURES[split], Settings(199, seed=number)):
             rejected[found.measure] += found.p_value <= ALPHA
     assert max(rejected.values()) / N_STUDIES <= LARGEST, rejected

@@ -1,17 +1,20 @@
-"""Comparisons of two models, or two runs, paired by question: differences with intervals and tests."""
+"""Comparisons of two models, runs or samples: differences with intervals and tests.
+
+The command, Python and the page of a report make pairs of trials and give them to :func:`compare`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confidence_tasks.catalogue import studies
+from confidence_tasks.catalogue import study_named
 from confidence_tasks.harness.workers import Lost, Workers
 from confidence_tasks.report.cache import Cache, computed
 from confidence_tasks.report.checks import (
@@ -48,6 +51,7 @@ from confidence_tasks.statistics.inference.tests import adjusted_for_all
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure, rows_of
 from confidence_tasks.study.parameter import did_you_mean
+from confidence_tasks.study.standard import STANDARD, computable
 from confidence_tasks.study.units import with_shared_units
 
 FIRST, SECOND = "first", "second"
@@ -100,7 +104,99 @@ class Comparison:
     second: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Trials of two models, or of two samples, to compare.
+
+    Attributes
+    ----------
+    first, second : mapping of str to ndarray, shape (n,)
+        The trials of either.
+    measures : tuple of str
+        Names of measures.
+    study : str
+        Name of the study that has the measures; empty for the standard measures.
+    conditions : tuple of str, optional
+        Conditions whose trials are paired by question. By default the samples are independent: they share no question.
+    labels : mapping
+        What the comparisons are called: fields of :class:`Comparison`.
+    """
+
+    first: Columns
+    second: Columns
+    measures: tuple[str, ...]
+    study: str = ""
+    conditions: tuple[str, ...] | None = None
+    labels: Mapping[str, Any] = field(default_factory=dict)
+
+
 def compare(
+    pairs: Sequence[Pair], settings: Settings, workers: Workers | None = None, cache: Cache | None = None
+) -> list[list[Comparison]]:
+    """Compare the two sides of each pair by each measure; the p-values are not corrected yet.
+
+    A pair that shares no question, or of which one side is empty, has no comparisons. Where ``workers`` and a ``cache``
+    are given, comparisons are computed there and kept.
+    """
+    work = sum(
+        len(columns["question_id"]) * settings.n_resamples
+        for pair in pairs
+        for columns in (pair.first, pair.second)
+    )
+    outcomes = computed(
+        compared_trials,
+        [(_name(pair), _arguments(pair, settings)) for pair in pairs],
+        "comparisons",
+        list[Comparison],
+        workers,
+        cache,
+        enough=WORTH_WORKERS * len(pairs) / max(work, 1),
+    )
+    compared = []
+    for pair, outcome in zip(pairs, outcomes, strict=True):
+        found = compared_trials(*_arguments(pair, settings)) if isinstance(outcome, Lost) else outcome
+        compared.append([replace(comparison, **pair.labels) for comparison in found])
+    return compared
+
+
+WORTH_WORKERS = 500_000_000
+"""Number of trials times resamples above which worker processes save time."""
+
+
+def _name(pair: Pair) -> str:
+    return f"{pair.labels.get('first', 'A')} and {pair.labels.get('second', 'B')}"
+
+
+def _arguments(pair: Pair, settings: Settings) -> tuple[Any, ...]:
+    """Return the arguments of :func:`compared_trials`, which are the key in the cache: they leave out the labels."""
+    first, second = dict(pair.first), dict(pair.second)
+    return pair.study, pair.measures, pair.conditions, settings, first, second
+
+
+def compared_trials(
+    study: str,
+    measures: Sequence[str],
+    conditions: Sequence[str] | None,
+    settings: Settings,
+    first: Columns,
+    second: Columns,
+) -> list[Comparison]:
+    """Compare trials as :class:`Pair` says; labels of the comparisons are left empty."""
+    if conditions is None:
+        columns, side = _stacked(first, second)
+    else:
+        columns, side = paired_trials(first, second, conditions)
+    if set(side.tolist()) != {FIRST, SECOND}:
+        return []
+    if study:
+        by_name = study_named(study).measures_by_name
+    else:
+        by_name = {measure.name: measure for measure in computable(STANDARD, columns["correct"])}
+    chosen = [by_name[name] for name in measures if name in by_name]
+    return list(compared_measures(columns, side, chosen, settings))
+
+
+def compare_models(
     first: ModelTrials,
     second: ModelTrials,
     task_trials: TaskTrials,
@@ -134,43 +230,53 @@ def compare(
     ValueError
         If the study has no measure of a given name, if it has no such column, or if the column has too many values.
     """
-    study, settings = task_trials.study, settings or Settings()
-    pooled = [measure.name for measure in study.pooled_measures]
-    names = list(measures or dict.fromkeys((*study.headline_measures, *study.tested_measures, *pooled)))
-    for name in names:
-        if name not in (known := study.measures_by_name):
-            raise ValueError(
-                f"{study.name} has no measure {name!r}{did_you_mean(name, known) or '.'} It has {', '.join(known)}"
-            )
-    conditions = _shared_conditions(first, second)
-    labels = {"study": study.name, "task": task_trials.task, "first": first.label, "second": second.label}
-    by_condition = tuple(name for name in names if name not in pooled)
-    over_conditions = tuple(name for name in names if name in pooled)
-    jobs = [
-        (
-            {**labels, "condition": f"{condition}, {value}" if by else condition},
-            (study.name, chosen, included, settings, dict(one.columns), dict(other.columns)),
-        )
-        for value, one, other in _split(first, second, study, by)
-        for condition, included, chosen in (
-            *((condition, [condition], by_condition) for condition in conditions),
-            (ALL_TRIALS, conditions, over_conditions),
-        )
-        if chosen
-    ]
-    by_measure: dict[str, list[Comparison]] = {name: [] for name in names}
-    for comparison in chain.from_iterable(comparisons(jobs, workers, cache)):
-        by_measure[comparison.measure].append(comparison)
+    names = _chosen_measures(task_trials.study, measures)
+    pairs = list(_pairs_by_condition(first, second, task_trials, names, by))
+    compared = list(chain.from_iterable(compare(pairs, settings or Settings(), workers, cache)))
     corrected = []
-    for of_measure in by_measure.values():
-        values = [
-            interval.estimate
-            for comparison in of_measure
-            for interval in (comparison.first_interval, comparison.second_interval)
-        ]
-        if measures or not all(map(math.isnan, values)):
+    for name in names:
+        of_measure = [comparison for comparison in compared if comparison.measure == name]
+        if measures or any(map(_has_value, of_measure)):
             corrected += holm_corrected(of_measure)
     return corrected
+
+
+def _chosen_measures(study: Study, measures: Sequence[str] | None) -> list[str]:
+    """Return the names of the measures to compare, each once; ValueError if the study lacks one."""
+    pooled = (measure.name for measure in study.pooled_measures)
+    chosen = measures or (*study.headline_measures, *study.tested_measures, *pooled)
+    known = study.measures_by_name
+    for name in chosen:
+        if name not in known:
+            hint = did_you_mean(name, known) or "."
+            raise ValueError(f"{study.name} has no measure {name!r}{hint} It has {', '.join(known)}")
+    return list(dict.fromkeys(chosen))
+
+
+def _pairs_by_condition(
+    first: ModelTrials, second: ModelTrials, task_trials: TaskTrials, names: Sequence[str], by: str
+) -> Iterator[Pair]:
+    """Yield the pairs to compare: every shared condition, and all of them together for pooled measures."""
+    study = task_trials.study
+    pooled = {measure.name for measure in study.pooled_measures}
+    by_condition = tuple(name for name in names if name not in pooled)
+    over_conditions = tuple(name for name in names if name in pooled)
+    conditions = tuple(_shared_conditions(first, second))
+    parts: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = [
+        *((condition, (condition,), by_condition) for condition in conditions),
+        (ALL_TRIALS, conditions, over_conditions),
+    ]
+    labels = {"study": study.name, "task": task_trials.task, "first": first.label, "second": second.label}
+    for value, one, other in _split(first, second, study, by):
+        for condition, included, chosen in parts:
+            if chosen:
+                label = f"{condition}, {value}" if by else condition
+                yield Pair(one, other, chosen, study.name, included, {**labels, "condition": label})
+
+
+def _has_value(comparison: Comparison) -> bool:
+    estimates = (comparison.first_interval.estimate, comparison.second_interval.estimate)
+    return not all(map(math.isnan, estimates))
 
 
 def model_pairs(
@@ -234,10 +340,10 @@ MOST_VALUES = 30
 
 def _split(
     first: ModelTrials, second: ModelTrials, study: Study, by: str
-) -> Iterator[tuple[str, ModelTrials, ModelTrials]]:
+) -> Iterator[tuple[str, Columns, Columns]]:
     """Yield the trials of the models for each value of a column that both have; without a column, all trials."""
     if not by:
-        yield "", first, second
+        yield "", first.columns, second.columns
         return
     if study.column_types.get(by) is not str:
         texts = [name for name, kind in study.column_types.items() if kind is str]
@@ -247,62 +353,9 @@ def _split(
         raise ValueError(f"{by} has {len(values)} values; choose a column with at most {MOST_VALUES}")
     for value in values:
         one, other = (
-            replace(model, columns=rows_of(model.columns, model.columns[by].astype(str) == value))
-            for model in (first, second)
+            rows_of(model.columns, model.columns[by].astype(str) == value) for model in (first, second)
         )
         yield printable(value), one, other
-
-
-def compared_models(
-    study: str,
-    measures: Sequence[str],
-    conditions: Sequence[str],
-    settings: Settings,
-    first: Columns,
-    second: Columns,
-) -> list[Comparison]:
-    """Compare measures of two models on the questions that both were asked under some conditions.
-
-    Labels of the comparisons are left empty.
-    """
-    (definition,) = (each for each in studies() if each.name == study)
-    columns, side = paired_trials(first, second, conditions)
-    chosen = [definition.measures_by_name[name] for name in measures]
-    return list(compared_measures(columns, side, chosen, settings)) if len(side) else []
-
-
-def comparisons(
-    jobs: Sequence[NamedComparison], workers: Workers | None = None, cache: Cache | None = None
-) -> list[list[Comparison]]:
-    """Call :func:`compared_models` for each job, and label the comparisons as the job says."""
-    work = sum(
-        len(columns["question_id"]) * settings.n_resamples
-        for _, (*_, settings, first, second) in jobs
-        for columns in (first, second)
-    )
-    outcomes = computed(
-        compared_models,
-        [(f"{labels['first']} and {labels['second']}", arguments) for labels, arguments in jobs],
-        "comparisons",
-        list[Comparison],
-        workers,
-        cache,
-        enough=WORTH_WORKERS * len(jobs) / max(work, 1),
-    )
-    return [
-        [
-            replace(comparison, **labels)
-            for comparison in (compared_models(*arguments) if isinstance(outcome, Lost) else outcome)
-        ]
-        for (labels, arguments), outcome in zip(jobs, outcomes, strict=True)
-    ]
-
-
-NamedComparison: TypeAlias = tuple[Mapping[str, Any], tuple[Any, ...]]
-"""Labels of a comparison, as fields of :class:`Comparison`, and the arguments of :func:`compared_models`."""
-
-WORTH_WORKERS = 500_000_000
-"""Number of trials times resamples above which worker processes save time."""
 
 
 def compared_measures(
@@ -354,8 +407,13 @@ def paired_trials(first: Columns, second: Columns, conditions: Sequence[str]) ->
     one, other = with_shared_units(
         *(_rows_in(columns, keys, common) for columns, keys in zip(chosen, cells, strict=True))
     )
-    stacked = {name: np.concatenate([column, other[name]]) for name, column in one.items()}
-    side = np.repeat([FIRST, SECOND], [len(columns["question_id"]) for columns in (one, other)])
+    return _stacked(one, other)
+
+
+def _stacked(first: Columns, second: Columns) -> tuple[Columns, NDArray[Any]]:
+    """Stack the trials of both models; return them with the side of each trial."""
+    stacked = {name: np.concatenate([column, second[name]]) for name, column in first.items()}
+    side = np.repeat([FIRST, SECOND], [len(columns["question_id"]) for columns in (first, second)])
     return stacked, side
 
 

@@ -22,7 +22,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from confidence_tasks.catalogue import studies
+from confidence_tasks.catalogue import study_named
 from confidence_tasks.report.estimates import (
     Distribution,
     Distributions,
@@ -179,7 +179,7 @@ Numbers: TypeAlias = tuple[list[Estimated], list[Contrast]]
 
 def model_numbers(study: str, baseline: str, settings: Settings, columns: Columns) -> Numbers:
     """Compute the estimates of one model, and the contrasts of its conditions with the ``baseline``."""
-    (definition,) = (each for each in studies() if each.name == study)
+    definition = study_named(study)
     groups = groups_of(definition, columns)
     cells = [cell for group in groups for cell in (*group.cells, *group.apart)]
     across_conditions = study_report(definition).cross_condition_distributions

@@ -13,7 +13,7 @@ from inspect_ai.log import EvalLog, EvalSpec
 from inspect_ai.model import ModelConfig
 from numpy.typing import NDArray
 
-from confidence_tasks.catalogue import studies, study_of_scores
+from confidence_tasks.catalogue import study_named, study_of_scores
 from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness
 from confidence_tasks.harness.inspect.model_calls import effort_settings
 from confidence_tasks.harness.inspect.viewer import is_sent, scored_trial
@@ -207,7 +207,7 @@ def _read_benchmark(path: str, header: EvalLog, written: datetime | None, correc
     """Read the log of a task that no study asks."""
     changes = sample_changes(path, header, written)
     invalid = changes.invalidated
-    (study,) = (study for study in studies() if study.name == BENCHMARK)
+    study = study_named(BENCHMARK)
     log = benchmark_log(path, header, invalid, correct)
     columns, wrong = trial_columns(study, log.rows)
     left_out = (f"{len(invalid)} samples were invalidated and do not count",) if invalid else ()

@@ -17,7 +17,7 @@ import pandas as pd
 from msgspec import MsgspecError, Struct, field
 from msgspec.json import Decoder
 
-from confidence_tasks.catalogue import studies
+from confidence_tasks.catalogue import studies, study_named
 from confidence_tasks.harness.address import ORIGIN
 from confidence_tasks.harness.correctness import BY_DEFAULT, SUFFIX, Correctness
 from confidence_tasks.harness.lm_eval.groups import REVISIONS, TRIAL
@@ -190,7 +190,7 @@ def _task_of_list(path: str, run: Mapping[str, Any]) -> str:
 
 def _read_benchmark(path: str, task: str, run: Mapping[str, Any], correct: Correctness) -> TrialFile:
     """Read the samples of a task that no study asks; a group of tasks is one task of the report."""
-    (study,) = (study for study in studies() if study.name == BENCHMARK)
+    study = study_named(BENCHMARK)
     delimiter = (
         "" if run.get("chat_template") else run.get("configs", {}).get(task, {}).get("target_delimiter", " ")
     )

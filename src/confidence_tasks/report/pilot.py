@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from confidence_tasks.report.clusters import with_units
-from confidence_tasks.report.compare import compare
+from confidence_tasks.report.compare import compare_models
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.results import results_and_lost
 from confidence_tasks.report.task_trials import ALL_TRIALS, ModelTrials, TaskTrials, in_order
@@ -134,7 +134,7 @@ def _effects(task: TaskTrials, measure: str, condition: str) -> Iterator[Cluster
             clusters = entry.clusters
             yield ClusterEffect(clusters.n, clusters.n_questions, size, clusters.design_effect)
     for first, second in combinations(task.models, 2):
-        for each in compare(first, second, task, [measure], _SETTINGS):
+        for each in compare_models(first, second, task, [measure], _SETTINGS):
             if each.condition == label and each.n_clusters:
                 yield ClusterEffect(each.n_clusters, each.n_questions, size, each.design_effects[-1])
 

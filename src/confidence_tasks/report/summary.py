@@ -20,14 +20,13 @@ from confidence_tasks.report.checks import notice_records
 from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.collection import Path, collect
 from confidence_tasks.report.compare import (
-    FIRST,
-    SECOND,
     Comparison,
-    compared_measures,
+    Pair,
+    compare_models,
     holm_corrected,
     model_pairs,
 )
-from confidence_tasks.report.compare import compare as compare_models
+from confidence_tasks.report.compare import compare as compare_pairs
 from confidence_tasks.report.estimates import Settings, distributions, estimates
 from confidence_tasks.report.extra_tables import trials_frame
 from confidence_tasks.report.interval_summary import INTERVAL_MEASURES, summarise_intervals
@@ -52,8 +51,8 @@ from confidence_tasks.study.score_measures import (
     stretched,
     with_scores,
 )
-from confidence_tasks.study.standard import NEED_OUTCOMES, STANDARD
-from confidence_tasks.study.units import SAMPLING_UNIT, with_shared_units
+from confidence_tasks.study.standard import STANDARD, computable
+from confidence_tasks.study.units import SAMPLING_UNIT
 
 
 def _measure_names(names: Sequence[str] | str | None, known: Sequence[str]) -> Sequence[str]:
@@ -70,17 +69,6 @@ def _measure_names(names: Sequence[str] | str | None, known: Sequence[str]) -> S
 def _standard_measures(names: Sequence[str] | None) -> list[Measure]:
     standard = {measure.name: measure for measure in STANDARD}
     return [standard[name] for name in _measure_names(names, list(standard))]
-
-
-def _computable(measures: Sequence[Measure], trials: pd.DataFrame) -> list[Measure]:
-    """Return the measures that are defined: without those that compare outcomes, if correctness is a probability."""
-    if trials["correct"].dropna().isin([0.0, 1.0]).all():
-        return list(measures)
-    return [
-        replace(each, inference=replace(each.inference, informative=None))
-        for each in measures
-        if each.name not in NEED_OUTCOMES
-    ]
 
 
 def _columns(trials: pd.DataFrame) -> Columns:
@@ -289,16 +277,17 @@ def _summarise(
     trials: pd.DataFrame, by: Sequence[str], measures: Sequence[Measure], settings: Settings
 ) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
     """Yield the labels of each group with each measure: its value, limits, number of trials, and reason if missing."""
-    columns, computable = _columns(trials), _computable(measures, trials)
+    columns = _columns(trials)
+    defined = computable(measures, columns["correct"])
     parts = [(labels, np.isin(np.arange(len(trials)), rows)) for labels, rows in grouped(trials, by)]
     groups = [Group(str(i), "group", split_by_source(columns, mask)) for i, (_, mask) in enumerate(parts)]
     cells = [cell for group in groups for cell in group.cells]
-    drawn = distributions(columns, cells, computable, settings)
+    drawn = distributions(columns, cells, defined, settings)
     estimated = {
         (entry.group, entry.measure): entry
         for group in groups
         if group.cells
-        for entry in estimates([group], computable, drawn, settings)
+        for entry in estimates([group], defined, drawn, settings)
         if not entry.source
     }
     for (i, (labels, mask)), measure in product(enumerate(parts), measures):
@@ -489,8 +478,8 @@ def compare(
             given_trials(None, *_correct_and_confidence(side), None, of_side, shared)[0]
             for side, of_side, shared in zip((a, b), _pair(questions), _pair(cluster), strict=True)
         ]
-    chosen = _standard_measures(measures)
-    return _compare_trials(sides[0], sides[1], names, chosen, settings, paired=questions is not None)
+    chosen = [measure.name for measure in _standard_measures(measures)]
+    return _compare_tables(sides[0], sides[1], names, chosen, settings, paired=questions is not None)
 
 
 def _pair(labels: Any) -> tuple[Any, Any]:
@@ -541,51 +530,60 @@ def _compare_logs(
     return Differences(pd.DataFrame(rows), ("task", "condition"), settings.level, paired=True)
 
 
-def _compare_trials(
+def _compare_tables(
     a: pd.DataFrame,
     b: pd.DataFrame,
     by: tuple[str, ...],
-    measures: Sequence[Measure],
+    measures: Sequence[str],
     settings: Settings,
     *,
     paired: bool,
 ) -> Differences:
     """Compare the trials of each group that A and B share."""
-    if not paired:  # independent samples share no question
-        a, b = (side.assign(question_id=name + side["question_id"]) for name, side in (("a", a), ("b", b)))
-    groups_a, groups_b = dict(grouped(a, by)), dict(grouped(b, by))
-    compared: list[tuple[tuple[str, ...], Comparison]] = []
-    for labels in (labels for labels in groups_a if labels in groups_b):
-        first, second = a.iloc[groups_a[labels]], b.iloc[groups_b[labels]]
-        if paired:
-            keys = [pd.MultiIndex.from_frame(side[["source", "question_id"]]) for side in (first, second)]
-            first, second = first[keys[0].isin(keys[1])], second[keys[1].isin(keys[0])]
-            one, other = with_shared_units(_columns(first), _columns(second))
-            if SAMPLING_UNIT in one:
-                first = first.assign(**{SAMPLING_UNIT: one[SAMPLING_UNIT]})
-                second = second.assign(**{SAMPLING_UNIT: other[SAMPLING_UNIT]})
-        if len(first) and len(second):
-            stacked = pd.concat([first, second], ignore_index=True)
-            side = np.repeat([FIRST, SECOND], [len(first), len(second)])
-            computable = _computable(measures, stacked)
-            comparisons = compared_measures(_columns(stacked), side, computable, settings)
-            compared += [(labels, comparison) for comparison in comparisons]
-    if not compared:
+    pairs = _pairs_by_group(a, b, by, measures, paired=paired)
+    compared = dict(zip(pairs, compare_pairs(list(pairs.values()), settings), strict=True))
+    rows: list[dict[str, Any]] = []
+    for measure in measures:
+        found = [
+            (group, each)
+            for group, of_pair in compared.items()
+            for each in of_pair
+            if each.measure == measure
+        ]
+        corrected = holm_corrected([each for _, each in found])
+        for (group, _), each in zip(found, corrected, strict=True):
+            rows.append({**dict(zip(by, group, strict=True)), **_difference(each)})
+    if not rows and paired:
         raise ValueError(
             "a and b share no question: give the same labels to the same questions, or leave out questions to compare"
             " independent samples"
-            if paired
-            else "a or b has no trials"
         )
-    rows = []
-    for measure in measures:
-        groups = [labels for labels, each in compared if each.measure == measure.name]
-        corrected = holm_corrected([each for _, each in compared if each.measure == measure.name])
-        rows += [
-            {**dict(zip(by, labels, strict=True)), **_difference(each)}
-            for labels, each in zip(groups, corrected, strict=True)
-        ]
+    if not rows:
+        raise ValueError("a or b has no trials")
     return Differences(pd.DataFrame(rows), by, settings.level, paired)
+
+
+def _pairs_by_group(
+    a: pd.DataFrame, b: pd.DataFrame, by: tuple[str, ...], measures: Sequence[str], *, paired: bool
+) -> dict[tuple[str, ...], Pair]:
+    """Return the trials to compare by the labels of their group."""
+    if not paired:  # independent samples share no question
+        a, b = (side.assign(question_id=name + side["question_id"]) for name, side in (("a", a), ("b", b)))
+    of_b = dict(grouped(b, by))
+    return {
+        group: Pair(
+            _under_one_condition(a.iloc[rows]),
+            _under_one_condition(b.iloc[of_b[group]]),
+            tuple(measures),
+            conditions=("",) if paired else None,
+        )
+        for group, rows in grouped(a, by)
+        if group in of_b
+    }
+
+
+def _under_one_condition(trials: pd.DataFrame) -> Columns:
+    return _columns(trials.assign(condition=""))
 
 
 def _difference(each: Comparison) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -166,3 +166,14 @@ STANDARD: tuple[Measure, ...] = (
 
 NEED_OUTCOMES = frozenset({AUROC.name, META_INFORMATION.name, M_RATIO.name})
 """Names of the measures that compare right with wrong answers. They are undefined if ``correct`` is a probability."""
+
+
+def computable(measures: Sequence[Measure], correct: FloatArray) -> list[Measure]:
+    """Return the measures that are defined: without those that compare outcomes, if correctness is a probability."""
+    if np.isin(correct[~np.isnan(correct)], [0.0, 1.0]).all():
+        return list(measures)
+    return [
+        replace(each, inference=replace(each.inference, informative=None))
+        for each in measures
+        if each.name not in NEED_OUTCOMES
+    ]

@@ -19,7 +19,7 @@ from confidence_tasks.harness.workers import Workers
 from confidence_tasks.report import cache as cache_module
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.cache import Cache, key_of, table_of, user_cache
-from confidence_tasks.report.compare import compare
+from confidence_tasks.report.compare import compare_models
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.figures import Figure, Panel, panel_svg
 from confidence_tasks.report.page.tasks import figure_views
@@ -323,12 +323,12 @@ def test_what_functions_without_a_name_draw_is_not_mistaken_for_one_another(kept
 @pytest.mark.parametrize("workers", [Workers(), Workers("loky", 2)], ids=["alone", "processes"])
 def test_a_comparison_is_the_same_wherever_it_is_computed_and_kept(folder, kept, workers, monkeypatch):
     (task_trials,) = group_by_task(collect(sorted(folder.glob("scales-*"))).files)
-    alone = compare(*task_trials.models, task_trials, settings=FEW)
+    alone = compare_models(*task_trials.models, task_trials, settings=FEW)
     assert len(alone) > 1
     told = {"settings": FEW, "workers": workers, "cache": kept}
-    assert repr(compare(*task_trials.models, task_trials, **told)) == repr(alone)
-    monkeypatch.setattr("confidence_tasks.report.compare.compared_models", _must_not_be_called)
-    assert repr(compare(*task_trials.models, task_trials, **told)) == repr(alone)
+    assert repr(compare_models(*task_trials.models, task_trials, **told)) == repr(alone)
+    monkeypatch.setattr("confidence_tasks.report.compare.compared_trials", _must_not_be_called)
+    assert repr(compare_models(*task_trials.models, task_trials, **told)) == repr(alone)
 
 
 def test_processes_are_asked_for_where_trials_times_resamples_are_many(folder, monkeypatch):
@@ -342,7 +342,7 @@ def test_processes_are_asked_for_where_trials_times_resamples_are_many(folder, m
     n_trials = sum(map(len, task_trials.models)) * len(set(task_trials.models[0].columns["condition"]))
     for most in (n_trials * FEW.n_resamples, n_trials * FEW.n_resamples + 1):
         monkeypatch.setattr("confidence_tasks.report.compare.WORTH_WORKERS", most)
-        compare(*task_trials.models, task_trials, settings=FEW, workers=Asked())
+        compare_models(*task_trials.models, task_trials, settings=FEW, workers=Asked())
     assert worth == [True, False]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from tests.items import items_asking, reply_to, riskeval_items, scale_items
 from tests.trials import fermieval_trial, scale_trial
 
-from confidence_tasks.report.compare import Comparison, compare
+from confidence_tasks.report.compare import Comparison, compare_models
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.simulation.power_subjects import Pair
@@ -112,7 +112,7 @@ def whole_study(setting: Setting, pair: Pair, number: int) -> Comparison:
             trials.append(harness.trial(item, reply.text))
         models.append(ModelTrials(f"{position}", f"{position}", columns(trials), (), 0))
     task_trials = TaskTrials(harness.study, next(iter(harness.study.designs)), tuple(models))
-    (found,) = compare(*models, task_trials, [setting.measure], Settings(EXCHANGES, seed=number))
+    (found,) = compare_models(*models, task_trials, [setting.measure], Settings(EXCHANGES, seed=number))
     return found
 
 

@@ -22,7 +22,7 @@ from confidence_tasks.cli import main
 from confidence_tasks.harness.inspect.simulated import SimulatedSubject
 from confidence_tasks.report import collect, trials
 from confidence_tasks.report.commands.report import report as command
-from confidence_tasks.report.compare import compare
+from confidence_tasks.report.compare import compare_models
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.sources import Question
@@ -482,4 +482,4 @@ def test_models_that_were_asked_other_sources_share_no_question(tmp_path):
     for model, source in (("m", "a"), ("n", "b")):
         table(tmp_path / f"{model}.csv", *(f"scales,{model},{i},{source},0-20,1,0.5,ok" for i in range(3)))
     (task_trials,) = group_by_task(collect(tmp_path).files)
-    assert compare(*task_trials.models, task_trials, settings=FEW) == []
+    assert compare_models(*task_trials.models, task_trials, settings=FEW) == []

@@ -17,7 +17,7 @@ from tests.unit.studies.logprob_trials import trials as logprob_trials
 
 from confidence_tasks.report import collect
 from confidence_tasks.report.commands.compare import compare as command
-from confidence_tasks.report.compare import Comparison, compare
+from confidence_tasks.report.compare import Comparison, compare_models
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.results import TaskResults, compute_results
 from confidence_tasks.report.task_trials import ModelTrials, TaskTrials, group_by_task
@@ -97,7 +97,8 @@ def trials_of(study: Study, rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 def _compared(results: TaskResults, *measures: str) -> dict[str, Comparison]:
     return {
-        each.measure: each for each in compare(*results.models, results.task_trials, measures or None, FEW)
+        each.measure: each
+        for each in compare_models(*results.models, results.task_trials, measures or None, FEW)
     }
 
 
@@ -128,7 +129,7 @@ def test_a_copy_differs_in_nothing(study: Study) -> None:
     copy = {name: column[order] for name, column in trials.items()}
     models = tuple(ModelTrials(name, name, rows, (), 0) for name, rows in (("a", trials), ("b", copy)))
     task_trials = TaskTrials(study, next(iter(study.designs)), models)
-    compared = compare(*models, task_trials, list(study.measures_by_name), FEW)
+    compared = compare_models(*models, task_trials, list(study.measures_by_name), FEW)
     assert {each.measure for each in compared} >= {*study.headline_measures, *study.tested_measures}
     for each in compared:
         if not math.isnan(each.difference.estimate):
@@ -180,7 +181,7 @@ def by_domain(domains: tuple[str, ...]) -> tuple[ModelTrials, ModelTrials, TaskT
 
 def test_within_a_column_each_value_is_compared_as_if_nothing_else_had_been_asked() -> None:
     base, instruct, task = by_domain(("Arts", "Geography"))
-    found = compare(instruct, base, task, ["auroc2"], FEW, by="domain")
+    found = compare_models(instruct, base, task, ["auroc2"], FEW, by="domain")
     assert [each.condition for each in found] == ["T=1, Arts", "T=1, Geography"]
     for each, domain in zip(found, ("Arts", "Geography"), strict=True):
         only = [
@@ -189,7 +190,7 @@ def test_within_a_column_each_value_is_compared_as_if_nothing_else_had_been_aske
             )
             for model in (instruct, base)
         ]
-        (alone,) = compare(only[0], only[1], task, ["auroc2"], FEW)
+        (alone,) = compare_models(only[0], only[1], task, ["auroc2"], FEW)
         assert (each.difference, each.p_value, each.n_questions) == (alone.difference, alone.p_value, 80)
         assert each.p_adjusted >= each.p_value
     assert found[1].difference.estimate > found[0].difference.estimate + 0.1
@@ -206,7 +207,7 @@ def test_within_a_column_each_value_is_compared_as_if_nothing_else_had_been_aske
 def test_a_column_that_splits_nothing_is_refused(by: str, message: str) -> None:
     base, instruct, task = by_domain(("Arts",))
     with pytest.raises(ValueError, match=message):
-        compare(instruct, base, task, ["auroc2"], FEW, by=by)
+        compare_models(instruct, base, task, ["auroc2"], FEW, by=by)
 
 
 def test_the_command_compares_within_a_column(bold_and_careful: Path) -> None:

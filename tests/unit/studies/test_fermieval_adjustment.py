@@ -5,7 +5,7 @@ import pytest
 from tests.unit.report.runs import SUBJECTS, rows, undrawn_report, write
 
 from confidence_tasks.report import collect
-from confidence_tasks.report.compare import compare
+from confidence_tasks.report.compare import compare_models
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.studies.fermieval.trials import fermieval_summary
 
@@ -51,7 +51,7 @@ def test_with_a_calibration_half_the_report_has_no_jackknife_measures(tmp_path):
 
 def test_a_comparison_leaves_out_undefined_measures(crossed):
     (results,) = crossed.results
-    compared = {each.measure for each in compare(*results.models, results.task_trials, settings=FEW)}
+    compared = {each.measure for each in compare_models(*results.models, results.task_trials, settings=FEW)}
     assert "conformal_jackknife_winkler" in compared
     assert not {"conformal_coverage", "conformal_winkler"} & compared
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from confidence_tasks.harness.workers import Workers
 from confidence_tasks.report.cache import Cache
-from confidence_tasks.report.compare import Comparison, NamedComparison, comparisons
+from confidence_tasks.report.compare import Comparison, Pair, compare
 from confidence_tasks.report.contrasts import Contrast
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.labels import group_label, limits, measure_label, number, p_is, signed
@@ -84,8 +84,10 @@ def headline_of(results: TaskResults, workers: Workers | None = None, cache: Cac
     if measure.better != "neither":
         entries.sort(key=lambda entry: entry.interval.estimate, reverse=measure.better == "higher")
         ranked = [entry.model for entry in entries[: MOST_COMPARED + 1]]
-        pairs = [_comparison(results, measure, ranked[0], other) for other in ranked[1:]]
-        compared = comparisons(pairs, workers, cache)
+        pairs = [_pair(results, measure, ranked[0], other) for other in ranked[1:]]
+        n_resamples = min(results.settings.n_resamples, MOST_RESAMPLES)
+        settings = replace(results.settings, n_resamples=n_resamples, groups=())
+        compared = compare(pairs, settings, workers, cache)
     n_pairs = len(entries) * (len(entries) - 1) // 2
     corrected = [
         replace(each, p_adjusted=min(1.0, n_pairs * each.p_value)) for pair in compared for each in pair
@@ -93,16 +95,14 @@ def headline_of(results: TaskResults, workers: Workers | None = None, cache: Cac
     return Headline(results, measure, entries, corrected)
 
 
-def _comparison(results: TaskResults, measure: Measure, first: str, second: str) -> NamedComparison:
-    """Return the comparison to make: two models, on the conditions of the reference group that both were asked."""
+def _pair(results: TaskResults, measure: Measure, first: str, second: str) -> Pair:
+    """Return two models, on the conditions of the reference group that both were asked."""
     models = {model.label: model for model in results.models}
     one, other = models[first], models[second]
     shared = sorted(_reference_conditions(results, one) & _reference_conditions(results, other))
-    n_resamples = min(results.settings.n_resamples, MOST_RESAMPLES)
-    settings = replace(results.settings, n_resamples=n_resamples, groups=())
+    labels = {"condition": results.reference, "first": first, "second": second}
     study = results.task_trials.study.name
-    names = {"condition": results.reference, "first": first, "second": second}
-    return names, (study, (measure.name,), shared, settings, dict(one.columns), dict(other.columns))
+    return Pair(one.columns, other.columns, (measure.name,), study, tuple(shared), labels)
 
 
 def _reference_conditions(results: TaskResults, model: ModelTrials) -> set[str]:
