@@ -459,6 +459,8 @@ def interval_of_measure(
         if math.isnan(interval.low):
             return interval
         lowest, highest, shift = *inference.bounds, 0.0
+        if inference.posterior and inference.posterior.includes_estimate:
+            interval = _with_estimate(interval, float(distribution.value))
     else:
         interval = proportion.interval(settings, "wilson")
         lowest, highest = -math.inf, math.inf
@@ -468,6 +470,18 @@ def interval_of_measure(
         for limit in (interval.low, interval.high)
     )
     return replace(interval, estimate=distribution.value, low=low, high=high)
+
+
+def _with_estimate(interval: Interval, value: float) -> Interval:
+    """Return the quantiles of a posterior distribution, extended to the value if its prior moved them past it.
+
+    Jeffreys' interval of a proportion ends at 1 for the same reason if every trial is a success (Brown, Cai & DasGupta
+    2001, doi:10.1214/ss/1009213286).
+    """
+    low, high = min(interval.low, value), max(interval.high, value)
+    return replace(
+        interval, low=Estimate(low, interval.low.reason), high=Estimate(high, interval.high.reason)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -259,12 +259,17 @@ class Posterior(Inference):
         Shape of the prior's gamma variates, in trials per outcome. Jeffreys' prior of one half gives intervals of
         proportions with correct coverage, for rare outcomes too (Brown, Cai & DasGupta 2001,
         doi:10.1214/ss/1009213286).
+    includes_estimate : bool
+        Whether the interval is extended to the estimate where the prior moved its limits past it, as the interval of a
+        proportion of 1 ends at 1. A measure with a padding of its own, of which the interval knows nothing, is not
+        included.
     """
 
     outcomes: Callable[[Columns], Columns]
     compute: Compute
     prepare: Callable[[Columns], Columns] = lambda trials: trials
     prior: float = 0.5
+    includes_estimate: bool = False
 
     @property
     def posterior(self) -> Self:

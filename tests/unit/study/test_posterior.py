@@ -99,6 +99,17 @@ def test_posterior_of_utility_equals_that_of_dirichlet_outcomes(penalty):
             assert (found.low, found.high) == pytest.approx(tuple(exact / (1.0 + penalty)), abs=0.02)
 
 
+@pytest.mark.parametrize(("right", "wrong", "end"), [(6, 0, "high"), (0, 6, "low")])
+def test_interval_of_utility_ends_at_the_estimate_where_the_prior_moved_it_past(right, wrong, end):
+    columns = trials(
+        (right, 1.0, 1.0, 0.9), (wrong, 1.0, 0.0, 0.9), answered=None, outcome=None, confidence=None
+    ) | {"penalty": np.full(6, 2.0), "available": np.ones(6)}
+    (utility,) = (measure for measure in RISK if measure.name == "utility")
+    found = interval(columns, utility)
+    assert getattr(found, end) == found.estimate == (right - 2.0 * wrong) / 6.0
+    assert found.low < found.high
+
+
 def test_utility_of_calibrated_confidence_does_not_change_by_recalibration():
     """It equals that of the scaffold, which has the same number of outcomes."""
     columns = trials(

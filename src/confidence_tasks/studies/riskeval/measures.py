@@ -409,7 +409,9 @@ SLOPE = Measure(
 """Risk sensitivity: a measure of the trials under all penalties together."""
 
 _UTILITIES: tuple[Measure, ...] = tuple(
-    Measure(name, compute, description, "higher", inference=Posterior(_outcomes, compute))
+    Measure(
+        name, compute, description, "higher", inference=Posterior(_outcomes, compute, includes_estimate=True)
+    )
     for name, compute, description in (
         (
             "normalized_utility",
@@ -502,14 +504,14 @@ MEASURES: tuple[Measure, ...] = (
         "`normalized_scaffold_utility` is the cost of miscalibration.",
         "higher",
         fitted=True,
-        inference=Posterior(_outcomes, _SCAFFOLD_UTILITY_NORMALIZED, _recalibrate),
+        inference=Posterior(_outcomes, _SCAFFOLD_UTILITY_NORMALIZED, _recalibrate, includes_estimate=True),
     ),
     Measure(
         "normalized_compared_utility",
         _COMPARED_UTILITY,
         "`normalized_utility` on the trials of `normalized_scaffold_utility`.",
         "higher",
-        inference=Posterior(_outcomes, _COMPARED_UTILITY),
+        inference=Posterior(_outcomes, _COMPARED_UTILITY, includes_estimate=True),
     ),
     *map(_on_all_replies, _UTILITIES),
     PARSE_RATE,
