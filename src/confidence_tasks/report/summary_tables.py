@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from confidence_tasks.report.figures import Colour, series
 from confidence_tasks.report.labels import between, measure_label, number, p_value, signed
+from confidence_tasks.report.markdown import markdown_table
 from confidence_tasks.report.task_trials import in_order
 from confidence_tasks.statistics import reliability_curve
 from confidence_tasks.statistics.core import complete
@@ -80,9 +81,9 @@ class Table:
     def to_markdown(self) -> str:
         """Return the printed table in Markdown, with what the numbers are below it."""
         shown = self._printed().astype(str)
-        rows = [list(map(str, shown)), ["---"] * len(shown.columns), *shown.to_numpy().tolist()]
-        lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-        return "\n".join([*lines, "", self._note()]).rstrip()
+        names = list(map(str, shown))
+        table = markdown_table([dict(zip(names, row, strict=True)) for row in shown.to_numpy().tolist()])
+        return f"{table}\n\n{self._note()}".rstrip()
 
     def __repr__(self) -> str:
         shown = self._printed()

@@ -58,6 +58,14 @@ if TYPE_CHECKING:
     from confidence_tasks.report.write import Report
 
 
+OUTPUTS = {
+    "html": Path("report.html"),
+    "markdown": Path("report.md"),
+    "model-card": Path("model_card.md"),
+}
+"""Formats of the page, and where each is written by default."""
+
+
 def _web_address(value: str) -> str:
     """Return an http(s) address; ValueError for others, such as ``javascript:``, which a browser would execute."""
     if urlsplit(value).scheme not in ("http", "https"):
@@ -79,7 +87,19 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
-    "-o", "--output", type=FILE, default=Path("report.html"), show_default=True, help="Path of the page."
+    "-o",
+    "--output",
+    type=FILE,
+    help="Path of the page.  [default: report.html; report.md or model_card.md for the other formats]",
+)
+@click.option(
+    "--format",
+    "page_format",
+    type=click.Choice(list(OUTPUTS)),
+    default="html",
+    show_default=True,
+    help="`markdown` writes the main measures, differences and notices as text; `model-card` also the measures and"
+    " intervals as metadata of a model card on the Hugging Face Hub.",
 )
 @click.option("--tables", type=FOLDER, help="Also write CSV and LaTeX tables into this folder.")
 @click.option("--figures", type=FOLDER, help="Also write the figures into this folder, as SVG.")
@@ -130,7 +150,8 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
 @json_option
 def report(
     paths: tuple[str, ...],
-    output: Path,
+    output: Path | None,
+    page_format: str,
     tables: Path | None,
     figures: Path | None,
     paper: Path | None,
@@ -184,15 +205,14 @@ def report(
     except ValueError as error:
         raise click.BadParameter(f"--require {error}") from error
     has_trials = bool(result.results)
+    output = output or OUTPUTS[page_format]
     if has_trials:
-        with _told_if_full():
-            write_atomically(output, result.html.encode(errors="xmlcharrefreplace"))
-            _write_files(result, tables, figures, paper)
+        _write_files(result, output, _page(result, page_format, title), tables, figures, paper)
         if opens and not webbrowser.open(address := output.resolve().as_uri()):
             click.echo(f"no browser was found; open {address}", err=True)
     if as_json:
-        page = str(output) if has_trials else None
-        print_json({"report": page, **_report_record(result, outcomes, collection)})
+        written = str(output) if has_trials else None
+        print_json({"report": written, **_report_record(result, outcomes, collection)})
     elif has_trials:
         print_headlines(result.results)
         print_serious(result)
@@ -208,6 +228,18 @@ def report(
         raise SystemExit(1)
 
 
+def _page(result: Report, page_format: str, title: str) -> str:
+    """Return the page of a report in a format."""
+    from confidence_tasks.report.markdown import markdown_report, model_card
+    from confidence_tasks.report.write import merged_notices
+
+    if page_format == "html":
+        return result.html
+    if page_format == "model-card":
+        return model_card(result.results)
+    return markdown_report(result.results, merged_notices(result.tasks), title=title)
+
+
 @contextmanager
 def _told_if_full() -> Iterator[None]:
     """Turn an error of writing, such as of a full disk, into a message."""
@@ -220,11 +252,15 @@ def _told_if_full() -> Iterator[None]:
         ) from error
 
 
-def _write_files(result: Report, tables: Path | None, figures: Path | None, paper: Path | None) -> None:
-    """Write the tables and figures into the folders that are given."""
+@_told_if_full()
+def _write_files(
+    result: Report, output: Path, page: str, tables: Path | None, figures: Path | None, paper: Path | None
+) -> None:
+    """Write the page, and the tables and figures into the folders that are given."""
     from confidence_tasks.report.paper.filled import write_paper
     from confidence_tasks.report.write import write_figures, write_tables
 
+    write_atomically(output, page.encode(errors="xmlcharrefreplace"))
     if tables is not None:
         write_tables(result, tables)
     if figures is not None:
