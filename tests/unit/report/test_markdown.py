@@ -26,7 +26,12 @@ def test_every_headline_value_of_every_condition_is_in_a_table(report):
         assert f"## {escaped(task.task_trials.task)}\n" in text
         for entry in task.estimates:
             is_shown = entry.measure in [measure.name for measure in task.headline]
-            if is_shown and entry.by == "condition" and not entry.source and not math.isnan(entry.interval.low):
+            if (
+                is_shown
+                and entry.by == "condition"
+                and not entry.source
+                and not math.isnan(entry.interval.low)
+            ):
                 assert f"{entry.interval.estimate:.3f} [".replace("-", "−") in html
     assert all(escaped(notice.title) in text for notice in merged_notices(report.tasks))
 
@@ -56,7 +61,9 @@ def test_the_metadata_of_a_model_card_has_the_numbers_of_the_report(report):
     assert "# Confidence\n" in text
 
 
-@pytest.mark.parametrize(("page_format", "name"), [("markdown", "report.md"), ("model-card", "model_card.md")])
+@pytest.mark.parametrize(
+    ("page_format", "name"), [("markdown", "report.md"), ("model-card", "model_card.md")]
+)
 def test_the_command_writes_the_format(page_format, name, log, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = CliRunner().invoke(main, ["report", str(log), "--format", page_format, "--resamples", "200"])
