@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from confidence_tasks.reading.confidence import read_confidence
-    from confidence_tasks.report.summary import compare, metrics, summary
+    from confidence_tasks.report.differences import compare
+    from confidence_tasks.report.summary import metrics, summary
     from confidence_tasks.sources import Question, load
     from confidence_tasks.studies.benchmark.wrapping import with_confidence
 
 _MODULES = {
     "Question": "confidence_tasks.sources",
-    "compare": "confidence_tasks.report.summary",
+    "compare": "confidence_tasks.report.differences",
     "load": "confidence_tasks.sources",
     "metrics": "confidence_tasks.report.summary",
     "read_confidence": "confidence_tasks.reading.confidence",

@@ -18,11 +18,7 @@ from confidence_tasks.catalogue import study_named
 from confidence_tasks.harness.workers import Lost, Workers
 from confidence_tasks.report.cache import Cache, computed
 from confidence_tasks.report.checks import (
-    checks_of,
     conflicting_ids,
-    different_questions,
-    id_conflict_notice,
-    id_conflicts,
 )
 from confidence_tasks.report.contrasts import Contrast, contrasts
 from confidence_tasks.report.estimates import (
@@ -33,8 +29,6 @@ from confidence_tasks.report.estimates import (
     interval_of_measure,
 )
 from confidence_tasks.report.labels import printable
-from confidence_tasks.report.notices import Notice, in_order_of_severity, notice_if_any, notices
-from confidence_tasks.report.results import results_and_lost
 from confidence_tasks.report.task_trials import (
     ALL_TRIALS,
     Columns,
@@ -45,7 +39,6 @@ from confidence_tasks.report.task_trials import (
     in_order,
     split_by_source,
 )
-from confidence_tasks.report.trial_files import PROMPT, setting_names, short_value
 from confidence_tasks.statistics import Interval, holm
 from confidence_tasks.statistics.inference.tests import adjusted_for_all
 from confidence_tasks.study.definition import Study
@@ -258,80 +251,31 @@ def _pairs_by_condition(
 ) -> Iterator[Pair]:
     """Yield the pairs to compare: every shared condition, and all of them together for pooled measures."""
     study = task_trials.study
-    pooled = {measure.name for measure in study.pooled_measures}
-    by_condition = tuple(name for name in names if name not in pooled)
-    over_conditions = tuple(name for name in names if name in pooled)
-    conditions = tuple(_shared_conditions(first, second))
-    parts: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = [
-        *((condition, (condition,), by_condition) for condition in conditions),
-        (ALL_TRIALS, conditions, over_conditions),
-    ]
+    parts = list(_parts(study, names, shared_conditions(first, second)))
     labels = {"study": study.name, "task": task_trials.task, "first": first.label, "second": second.label}
     for value, one, other in _split(first, second, study, by):
-        for condition, included, chosen in parts:
-            if chosen:
-                label = f"{condition}, {value}" if by else condition
-                yield Pair(one, other, chosen, study.name, included, {**labels, "condition": label})
+        for condition, included, measures in parts:
+            label = f"{condition}, {value}" if by else condition
+            yield Pair(one, other, measures, study.name, included, {**labels, "condition": label})
+
+
+def _parts(
+    study: Study, names: Sequence[str], conditions: Sequence[str]
+) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Yield the label of each part of the trials, its conditions, and its measures."""
+    pooled = {measure.name for measure in study.pooled_measures}
+    by_condition = tuple(name for name in names if name not in pooled)
+    if by_condition:
+        for condition in conditions:
+            yield condition, (condition,), by_condition
+    over_conditions = tuple(name for name in names if name in pooled)
+    if over_conditions:
+        yield ALL_TRIALS, tuple(conditions), over_conditions
 
 
 def _has_value(comparison: Comparison) -> bool:
     estimates = (comparison.first_interval.estimate, comparison.second_interval.estimate)
     return not all(map(math.isnan, estimates))
-
-
-def model_pairs(
-    ours: Sequence[TaskTrials],
-    theirs: Sequence[TaskTrials],
-    wanted: tuple[str | None, str | None] = (None, None),
-    options: tuple[str, str] = ("--model-a", "--model-b"),
-) -> tuple[list[tuple[TaskTrials, ModelTrials, ModelTrials]], dict[str, str]]:
-    """Return the models to compare in each task, and for every other task the reason why it is not compared.
-
-    ``wanted`` holds the name or label of the model of A and of B; None selects the only model. Error messages call
-    them by the names in ``options``.
-
-    Raises ValueError if a wanted model is in no task, or if None is wanted and there are several models.
-    """
-    for side, name, option in zip((ours, theirs), wanted, options, strict=True):
-        labels = dict.fromkeys(model.label for task_trials in side for model in task_trials.models)
-        names = {model.name for task_trials in side for model in task_trials.models}
-        if name is not None and side and name not in names.union(labels):
-            raise ValueError(f"{option}: there is no {name}; choose one of {', '.join(labels)}")
-    by_task = [
-        {(task_trials.study.name, task_trials.task): task_trials for task_trials in side}
-        for side in (ours, theirs)
-    ]
-    pairs, unpaired = [], {}
-    for key in dict.fromkeys([*by_task[0], *by_task[1]]):
-        sides = [tasks.get(key) for tasks in by_task]
-        if None in sides:
-            unpaired[key[1]] = f"only {'A' if sides[0] else 'B'} has trials of this task"
-            continue
-        one, other = (task_trials for task_trials in sides if task_trials)
-        chosen = [_model(*each) for each in zip((one, other), wanted, options, strict=True)]
-        if reasons := [each for each in chosen if isinstance(each, str)]:
-            unpaired[key[1]] = "; ".join(dict.fromkeys(reasons))
-            continue
-        a, b = (each for each in chosen if isinstance(each, ModelTrials))
-        pairs.append((one, a, b))
-    return pairs, unpaired
-
-
-def _model(task_trials: TaskTrials, wanted: str | None, option: str) -> ModelTrials | str:
-    """Return the model with the wanted label or name, or the only model; otherwise the reason why there is none."""
-    labels = ", ".join(model.label for model in task_trials.models)
-    if wanted is None:
-        if len(task_trials.models) == 1:
-            return task_trials.models[0]
-        raise ValueError(f"{task_trials.task}: choose one of its models with {option}: {labels}")
-    by_label = [model for model in task_trials.models if model.label == wanted]
-    by_name = [model for model in task_trials.models if model.name == wanted]
-    for models in (by_label, by_name):
-        if len(models) == 1:
-            return models[0]
-    if by_name:
-        return f"{wanted} ran with several settings: name one with {option}: {labels}"
-    return f"it has no model {wanted} ({option}); its models are {labels}"
 
 
 MOST_VALUES = 30
@@ -422,96 +366,9 @@ def _rows_in(columns: Columns, keys: Iterable[Any], allowed: Container[Any]) -> 
     return rows_of(columns, np.flatnonzero([key in allowed for key in keys]))
 
 
-def cautions(
-    first: ModelTrials,
-    second: ModelTrials,
-    task_trials: TaskTrials,
-    settings: Settings,
-    cache: Cache | None = None,
-) -> list[Notice]:
-    """Return the notices about a comparison, serious ones first; they call the models A and B.
-
-    The notices are those of the report's checks on the compared trials. Further notices say in which settings A and B
-    differ, what only one of them was asked, and which questions are left out because their texts differ.
-    """
-    raised = [
-        *id_conflict_notice((first.columns, second.columns)),
-        *_asked_otherwise(first, second),
-        *_not_shared(first, second),
-    ]
-    columns, side = paired_trials(first.columns, second.columns, _shared_conditions(first, second))
-    if len(side):
-        compared = tuple(
-            replace(model, name=name, label=name, columns=rows_of(columns, side == of_model))
-            for model, name, of_model in ((first, "A", FIRST), (second, "B", SECOND))
-        )
-        # Enough to see whether many resamples leave a measure undefined.
-        fewer = replace(settings, n_resamples=min(settings.n_resamples, 1_000))
-        ((results,), _) = results_and_lost([replace(task_trials, models=compared)], fewer, cache=cache)
-        unpaired_only = (different_questions, id_conflicts)
-        checks = [check for check in checks_of(task_trials.study) if check not in unpaired_only]
-        raised += notices(results, checks)
-    return in_order_of_severity(raised)
-
-
-def _shared_conditions(first: ModelTrials, second: ModelTrials) -> list[str]:
+def shared_conditions(first: ModelTrials, second: ModelTrials) -> list[str]:
+    """Return the conditions under which both models were asked, in order."""
     return in_order({*first.columns["condition"]} & {*second.columns["condition"]})
-
-
-def _asked_otherwise(first: ModelTrials, second: ModelTrials) -> Iterator[Notice]:
-    """Yield a notice of the settings and prompts in which A and B differ."""
-    setups = [model.files[0].setup for model in (first, second)]
-    origins = [
-        {key: value for file in model.files for key, value in file.provenance.items()}
-        for model in (first, second)
-    ]
-    settings = [
-        *((key, *(setup.get(key, "not set") for setup in setups)) for key in sorted(set().union(*setups))),
-        *((key, origins[0][key], origins[1][key]) for key in sorted(origins[0].keys() & origins[1].keys())),
-    ]
-    differing_settings = [each for each in settings if each[1] != each[2]]
-    names = setting_names(key for key, _, _ in differing_settings)
-    where = [f"{names[key]}: A {short_value(a)}, B {short_value(b)}" for key, a, b in differing_settings]
-    prompts = [
-        dict(zip(asked(model.columns), model.columns[PROMPT].tolist(), strict=True))
-        for model in (first, second)
-    ]
-    # Digests of different harnesses cannot be compared; those of lm-eval begin with its name.
-    comparable = [
-        cell
-        for cell in sorted(prompts[0].keys() & prompts[1].keys())
-        if prompts[0][cell] and prompts[1][cell] and (" " in prompts[0][cell]) == (" " in prompts[1][cell])
-    ]
-    differing = [cell for cell in comparable if prompts[0][cell] != prompts[1][cell]]
-    if differing:
-        condition, _, name = differing[0]
-        where.append(
-            f"prompts: {len(differing)} of {len(comparable)} differ, such as that of {name} under {condition}"
-        )
-    yield from notice_if_any(
-        "warning",
-        "A and B ran with different settings",
-        "These settings, instead of the models, may cause a difference.",
-        [printable(each) for each in where],
-    )
-
-
-def _not_shared(first: ModelTrials, second: ModelTrials) -> Iterator[Notice]:
-    """Yield a notice of the questions and conditions that only one of the models was asked."""
-    of_first, of_second = (set(asked(model.columns)) for model in (first, second))
-    where = []
-    for name, cells, other in (("A", of_first, of_second), ("B", of_second, of_first)):
-        shared = {cell[0] for cell in other}
-        unshared = in_order({cell[0] for cell in cells} - shared)
-        missing = sum(cell[0] in shared for cell in cells - other)
-        where += [f"{name}: {missing} of {len(cells)} questions and conditions"] if missing else []
-        where += [f"{name}: the conditions {', '.join(unshared)}"] if unshared else []
-    yield from notice_if_any(
-        "warning",
-        "A and B do not share all questions",
-        "The comparison uses only shared questions and conditions. The other questions may be harder or easier.",
-        where,
-    )
 
 
 def credibly_worse(each: Comparison, study: Study, margin: float) -> bool:

@@ -121,7 +121,8 @@ def compare(
     Exits with 1 if A and B have no question in common, or with --fail-if-worse if B is worse.
     """
     from confidence_tasks.report.clusters import with_units
-    from confidence_tasks.report.compare import cautions, compare_models, model_pairs
+    from confidence_tasks.report.compare import compare_models
+    from confidence_tasks.report.compared_runs import cautions, model_pairs
     from confidence_tasks.report.estimates import Settings
     from confidence_tasks.report.task_trials import group_by_task
 

@@ -1,0 +1,184 @@
+"""The runs that ``compare`` takes: which models it pairs, and notices about what else differs between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from confidence_tasks.report.cache import Cache
+from confidence_tasks.report.checks import checks_of, different_questions, id_conflict_notice, id_conflicts
+from confidence_tasks.report.compare import FIRST, SECOND, paired_trials, shared_conditions
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.labels import printable
+from confidence_tasks.report.notices import Notice, in_order_of_severity, notice_if_any, notices
+from confidence_tasks.report.results import results_and_lost
+from confidence_tasks.report.task_trials import ModelTrials, TaskTrials, asked, in_order
+from confidence_tasks.report.trial_files import PROMPT, setting_names, short_value
+from confidence_tasks.study.measures import rows_of
+
+
+def model_pairs(
+    ours: Sequence[TaskTrials],
+    theirs: Sequence[TaskTrials],
+    wanted: tuple[str | None, str | None] = (None, None),
+    options: tuple[str, str] = ("--model-a", "--model-b"),
+) -> tuple[list[tuple[TaskTrials, ModelTrials, ModelTrials]], dict[str, str]]:
+    """Return the models to compare in each task, and for every other task the reason why it is not compared.
+
+    ``wanted`` holds the name or label of the model of A and of B; None selects the only model. Error messages call
+    them by the names in ``options``.
+
+    Raises ValueError if a wanted model is in no task, or if None is wanted and there are several models.
+    """
+    for side, name, option in zip((ours, theirs), wanted, options, strict=True):
+        _check_model(side, name, option)
+    of_a, of_b = _by_task(ours), _by_task(theirs)
+    pairs, unpaired = [], {}
+    for key in dict.fromkeys([*of_a, *of_b]):
+        _, task = key
+        if key not in of_a or key not in of_b:
+            unpaired[task] = f"only {'A' if key in of_a else 'B'} has trials of this task"
+            continue
+        a = _model(of_a[key], wanted[0], options[0])
+        b = _model(of_b[key], wanted[1], options[1])
+        if isinstance(a, ModelTrials) and isinstance(b, ModelTrials):
+            pairs.append((of_a[key], a, b))
+        else:
+            unpaired[task] = "; ".join(dict.fromkeys(each for each in (a, b) if isinstance(each, str)))
+    return pairs, unpaired
+
+
+def _check_model(tasks: Sequence[TaskTrials], wanted: str | None, option: str) -> None:
+    """Raise ValueError if no task has the wanted model."""
+    models = [model for task_trials in tasks for model in task_trials.models]
+    names = {model.name for model in models} | {model.label for model in models}
+    if wanted is not None and tasks and wanted not in names:
+        labels = dict.fromkeys(model.label for model in models)
+        raise ValueError(f"{option}: there is no {wanted}; choose one of {', '.join(labels)}")
+
+
+def _by_task(tasks: Sequence[TaskTrials]) -> dict[tuple[str, str], TaskTrials]:
+    return {(task_trials.study.name, task_trials.task): task_trials for task_trials in tasks}
+
+
+def _model(task_trials: TaskTrials, wanted: str | None, option: str) -> ModelTrials | str:
+    """Return the model with the wanted label or name, or the only model; otherwise the reason why there is none."""
+    models = task_trials.models
+    labels = ", ".join(model.label for model in models)
+    if wanted is None:
+        if len(models) == 1:
+            return models[0]
+        raise ValueError(f"{task_trials.task}: choose one of its models with {option}: {labels}")
+    by_label = {model.label: model for model in models}
+    if wanted in by_label:
+        return by_label[wanted]
+    by_name = [model for model in models if model.name == wanted]
+    if len(by_name) == 1:
+        return by_name[0]
+    if by_name:
+        return f"{wanted} ran with several settings: name one with {option}: {labels}"
+    return f"it has no model {wanted} ({option}); its models are {labels}"
+
+
+def cautions(
+    first: ModelTrials,
+    second: ModelTrials,
+    task_trials: TaskTrials,
+    settings: Settings,
+    cache: Cache | None = None,
+) -> list[Notice]:
+    """Return the notices about a comparison, serious ones first; they call the models A and B.
+
+    The notices are those of the report's checks on the compared trials. Further notices say in which settings A and B
+    differ, what only one of them was asked, and which questions are left out because their texts differ.
+    """
+    raised = [
+        *id_conflict_notice((first.columns, second.columns)),
+        *_asked_otherwise(first, second),
+        *_not_shared(first, second),
+    ]
+    columns, side = paired_trials(first.columns, second.columns, shared_conditions(first, second))
+    if len(side):
+        compared = tuple(
+            replace(model, name=name, label=name, columns=rows_of(columns, side == of_model))
+            for model, name, of_model in ((first, "A", FIRST), (second, "B", SECOND))
+        )
+        # Enough to see whether many resamples leave a measure undefined.
+        fewer = replace(settings, n_resamples=min(settings.n_resamples, 1_000))
+        ((results,), _) = results_and_lost([replace(task_trials, models=compared)], fewer, cache=cache)
+        unpaired_only = (different_questions, id_conflicts)
+        checks = [check for check in checks_of(task_trials.study) if check not in unpaired_only]
+        raised += notices(results, checks)
+    return in_order_of_severity(raised)
+
+
+def _asked_otherwise(first: ModelTrials, second: ModelTrials) -> Iterator[Notice]:
+    """Yield a notice of the settings and prompts in which A and B differ."""
+    where = [*_differing_settings(first, second), *_differing_prompts(first, second)]
+    yield from notice_if_any(
+        "warning",
+        "A and B ran with different settings",
+        "These settings, instead of the models, may cause a difference.",
+        [printable(each) for each in where],
+    )
+
+
+def _differing_settings(first: ModelTrials, second: ModelTrials) -> list[str]:
+    """Return the settings in which A and B differ, and the provenance that both have, with their values."""
+    a, b = first.files[0].setup, second.files[0].setup
+    settings = [(key, a.get(key, "not set"), b.get(key, "not set")) for key in sorted({*a, *b})]
+    a, b = _provenance(first), _provenance(second)
+    settings += [(key, a[key], b[key]) for key in sorted({*a} & {*b})]
+    differing = [(key, one, other) for key, one, other in settings if one != other]
+    names = setting_names(key for key, _, _ in differing)
+    return [f"{names[key]}: A {short_value(one)}, B {short_value(other)}" for key, one, other in differing]
+
+
+def _provenance(model: ModelTrials) -> dict[str, str]:
+    return {key: value for file in model.files for key, value in file.provenance.items()}
+
+
+def _differing_prompts(first: ModelTrials, second: ModelTrials) -> list[str]:
+    """Return a sentence on the prompts that differ between A and B, if any do."""
+    a, b = _prompts(first), _prompts(second)
+    comparable = [cell for cell in sorted(a.keys() & b.keys()) if _are_comparable(a[cell], b[cell])]
+    differing = [cell for cell in comparable if a[cell] != b[cell]]
+    if not differing:
+        return []
+    condition, _, name = differing[0]
+    return [
+        f"prompts: {len(differing)} of {len(comparable)} differ, such as that of {name} under {condition}"
+    ]
+
+
+def _prompts(model: ModelTrials) -> Mapping[Any, str]:
+    """Return the digest of the prompt of each condition and question."""
+    return dict(zip(asked(model.columns), model.columns[PROMPT].tolist(), strict=True))
+
+
+def _are_comparable(a: str, b: str) -> bool:
+    """Return whether two digests are of the same harness; those of lm-eval begin with its name."""
+    return bool(a) and bool(b) and (" " in a) == (" " in b)
+
+
+def _not_shared(first: ModelTrials, second: ModelTrials) -> Iterator[Notice]:
+    """Yield a notice of the questions and conditions that only one of the models was asked."""
+    of_first, of_second = set(asked(first.columns)), set(asked(second.columns))
+    yield from notice_if_any(
+        "warning",
+        "A and B do not share all questions",
+        "The comparison uses only shared questions and conditions. The other questions may be harder or easier.",
+        [*_unshared("A", of_first, of_second), *_unshared("B", of_second, of_first)],
+    )
+
+
+def _unshared(name: str, cells: set[tuple[Any, ...]], others: set[tuple[Any, ...]]) -> Iterator[str]:
+    """Yield how many questions, and which conditions, a model was asked that the other was not."""
+    conditions = {condition for condition, *_ in others}
+    missing = sum(condition in conditions for condition, *_ in cells - others)
+    if missing:
+        yield f"{name}: {missing} of {len(cells)} questions and conditions"
+    unshared = in_order({condition for condition, *_ in cells} - conditions)
+    if unshared:
+        yield f"{name}: the conditions {', '.join(unshared)}"
