@@ -14,10 +14,9 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from confidence_tasks.own_replies.columns import Columns, find_columns
 from confidence_tasks.own_replies.scale import NumbersError, file_reader, read_numbers
-from confidence_tasks.reading.abstention import is_refusal
+from confidence_tasks.reading.abstention import is_abstention
 from confidence_tasks.reading.answers import known_answers, read_answer
 from confidence_tasks.reading.confidence import Direction, StatedConfidence, confidence_reader
-from confidence_tasks.reading.declining import offers_an_answer
 from confidence_tasks.reading.grading import grade, match_answer, normalise_text
 from confidence_tasks.reading.verdict import read_verdict, verdict_words
 from confidence_tasks.sources.any_table import Rows, read_any_table
@@ -223,7 +222,7 @@ def _answer(
     given = row.get(columns.chosen.get("answer", ""))
     if given is not None:
         whole = text = _text(given).strip()
-        abstained = is_refusal(text) and not offers_an_answer(text)
+        abstained = is_abstention(text)
     else:
         whole = _text(row.get(columns.chosen.get("reply", "")))
         text = reading.answer if reading else ""
@@ -359,12 +358,14 @@ def _compare_one(answer: _Answer, grader: Grader) -> None:
     """Grade an answer by its key. What equals the key is right, even if it reads like a refusal."""
     is_right = _RULES.get(grader, _equal)(answer)
     answer.source = grader
-    answer.abstained = answer.abstained and not is_right
+    # Words of doubt around the key are neither an abstention nor a wrong answer.
+    in_doubt = answer.abstained and _contains(answer)
     is_read = answer.text or (grader == "contains" and answer.whole.strip())
     if is_right:
         answer.correct = 1.0
     elif is_read and not answer.abstained:
         answer.correct = 0.0
+    answer.abstained = answer.abstained and not in_doubt and not is_right
 
 
 def _equal(answer: _Answer) -> bool:

@@ -1,12 +1,13 @@
-"""Phrases with which a model declines to answer, by language."""
+"""Whether a text declines to answer."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 
 from confidence_tasks.reading.cleaning import fold
-from confidence_tasks.reading.declining import says_that_it_has_no_answer
+from confidence_tasks.reading.declining import offers, says_that_it_has_no_answer
 
 SPAN = 500
 """Number of characters at the start of a text that are searched for a refusal."""
@@ -51,28 +52,9 @@ REFUSALS: Mapping[str, re.Pattern[str]] = {
 }
 """English phrases, searched in the beginning of a text."""
 
-PHRASES: Mapping[str, tuple[str, ...]] = {
-    "English": (
-        *("none", "no answer", "not sure", "i'm not sure", "i am not sure", "i'm unsure", "skip", "no comment"),
-        *("cannot answer", "can't answer", "no answer given", "not applicable", "not available", "not mentioned"),
-    ),
-    "Arabic": ("لا أعرف", "لا أعلم", "لا أدري", "لست متأكدا", "غير معروف"),
-    "Chinese": ("我不知道", "不知道", "我不确定", "不确定", "无法确定", "无法回答", "未知", "我不清楚"),
-    "Czech": ("nevím", "to nevím", "nejsem si jistý", "nejsem si jistá", "neznámo", "nelze určit"),
-    "French": ("je ne sais pas", "je l'ignore", "aucune idée", "inconnu", "je ne suis pas sûr"),
-    "German": (
-        *("ich weiß es nicht", "ich weiss es nicht", "ich weiß nicht", "das weiß ich nicht", "keine ahnung"),
-        *("unbekannt", "ich bin mir nicht sicher", "weiß nicht", "keine antwort"),
-    ),
-    "Italian": ("non lo so", "non so", "non ne ho idea", "sconosciuto", "non sono sicuro", "non posso rispondere"),
-    "Japanese": ("わかりません", "分かりません", "知りません", "わからない", "分からない", "不明", "不明です"),
-    "Portuguese": ("não sei", "eu não sei", "desconhecido", "não tenho certeza", "não faço ideia"),
-    "Russian": ("не знаю", "я не знаю", "неизвестно", "не уверен", "я не уверен", "не могу ответить"),
-    "Spanish": ("no lo sé", "no sé", "yo no sé", "desconocido", "no estoy seguro", "no puedo responder", "ni idea"),
-}  # fmt: skip
-"""Phrases that are the whole first sentence of a reply that declines to answer."""
+_NOTHING = frozenset(("none", "no comment", "not applicable"))
+"""Phrases that are the whole first sentence of a reply."""
 
-_ALL = frozenset(phrase.casefold() for phrases in PHRASES.values() for phrase in phrases)
 _SENTENCE = re.compile(r"[^\w]{0,8}([^.!?\n。！？<>\[\]]{1,60}?)[\s.!?。！？>\])\"'*]{0,8}(?:\Z|\n|\s)")
 
 
@@ -89,9 +71,24 @@ def is_refusal(text: str) -> bool:
     start = fold(text[:SPAN])
     line = start.strip().partition("\n")[0]
     sentence = _SENTENCE.fullmatch(line)
-    whole = sentence is not None and sentence[1].strip().casefold() in _ALL
+    whole = sentence is not None and sentence[1].strip().casefold() in _NOTHING
     return (
         whole
         or any(pattern.search(start) for pattern in REFUSALS.values())
         or says_that_it_has_no_answer(line)
     )
+
+
+MOST_OFFERS = 4
+"""Number of places of a text that are searched for an answer in spite of a refusal."""
+
+
+def is_abstention(text: str) -> bool:
+    """Return True if a text declines to answer and does not go on to offer an answer.
+
+    Examples
+    --------
+    >>> is_abstention("I'm sorry, but I don't know."), is_abstention("I'm not sure, but I think it is Lima.")
+    (True, False)
+    """
+    return is_refusal(text) and all(map(is_refusal, islice(offers(text[:SPAN]), MOST_OFFERS)))

@@ -57,7 +57,8 @@ class Answer:
 
 ANNOUNCEMENT = (
     r"(?:(?:so|thus|hence|therefore|ok|okay|well|but),?\s)?"
-    r"(?:(?:i|we)(?:'d|'ll|\swould|\swill)?\s(?:believe|think|say|guess|choose|pick|select|answer|go\swith|opt\sfor)(?:\sthat)?"
+    r"(?:(?:i|we)(?:'d|'ll|\swould|\swill)?\s(?:believe|think|say|guess|choose(?!\s(?:not\s)?to\b)|pick|select|answer|"
+    r"go\swith|opt\sfor)(?:\sthat)?"
     r"(?:\sit(?:'s|\sis))?|(?:(?:the|my)\s)?(?:(?:final|correct|right|best|most\slikely)\s)?"
     r"(?:answer|option|choice|result)(?:\sto\s(?:the|this|your)\squestion)?\s(?:is|was|would\sbe|should\sbe|must\sbe))"
 )

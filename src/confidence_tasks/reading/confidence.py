@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from confidence_tasks.reading.abstention import is_refusal
+from confidence_tasks.reading.abstention import is_abstention
 from confidence_tasks.reading.cleaning import apply_rules, fold, truncate_reply
 from confidence_tasks.reading.confidence_scale import AUTO, ConfidenceScale, Value, parse_scale
-from confidence_tasks.reading.declining import offers_an_answer
 from confidence_tasks.reading.fields import read_json_fields
 from confidence_tasks.reading.layouts import LAYOUTS
 from confidence_tasks.reading.sentences import (
@@ -181,7 +180,7 @@ class ConfidenceReader:
         if self.direction == "uncertainty":
             value = value._replace(value=1.0 - value.value)
         rule = found.rule if found and not math.isnan(value.value) else ""
-        abstained = is_refusal(answer or rest) and not offers_an_answer(answer or rest)
+        abstained = is_abstention(answer or rest)
         return StatedConfidence(*value[:3], rule, answer, abstained, value.reason)
 
     def _first_read(self, plain: str) -> tuple[_Found | None, Value]:

@@ -158,6 +158,13 @@ def test_an_abstention_is_no_wrong_answer_and_a_right_answer_no_abstention(tmp_p
     assert own.outcomes == {"abstained": 3, "right": 1, "wrong": 1}
 
 
+def test_a_reply_that_declines_and_has_the_key_is_neither_right_wrong_nor_an_abstention(tmp_path) -> None:
+    replies = ("The passage does not mention Lima.", "The passage does not mention it.", "Cusco")
+    rows = [{"question": f"{i}?", "gold": "Lima", "reply": reply} for i, reply in enumerate(replies)]
+    outcomes = read_own_replies(written(tmp_path, rows), Options()).outcomes
+    assert outcomes == {"unread": 1, "abstained": 1, "wrong": 1}
+
+
 @pytest.mark.parametrize(("grader", "right"), [("equality", 1), ("contains", 2), ("fuzzy", 2)])
 def test_graders_and_their_notice(tmp_path, grader, right) -> None:
     replies = ["Answer: Jane Austen", "Answer: It was Jane Austen, in 1815", "Answer: Jane Austin"]

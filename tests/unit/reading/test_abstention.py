@@ -1,11 +1,14 @@
 """Abstentions are an outcome of their own, in several languages; a right answer is never taken for one."""
 
+import json
 import math
+from pathlib import Path
 
 import pytest
 from tests.trials import fermieval_trial
 
-from confidence_tasks.reading.abstention import PHRASES, is_refusal
+from confidence_tasks import read_confidence
+from confidence_tasks.reading.abstention import is_refusal
 from confidence_tasks.studies.lifeeval.trials import read_age
 from confidence_tasks.studies.riskeval.confidence import find_confidences
 from confidence_tasks.studies.riskeval.measures import riskeval_trial
@@ -22,6 +25,10 @@ def question(gold: str, *aliases: str) -> Question:
     return Question("q-1", "demo", "What?", "text", gold, aliases=aliases, metadata=SCALES)
 
 
+LISTS = json.loads(Path(__file__).with_name("abstentions.json").read_text(encoding="utf-8"))
+PHRASES = LISTS["abstentions"]
+"""Phrases by language."""
+
 ABSTENTIONS = (
     "I don't know.", "The passage does not contain enough information to answer this question.",
     "Unknown", "<UNKNOWN>", "N/A", "NA", "None", "No answer", "Cannot be determined.", "Unanswerable",
@@ -30,7 +37,7 @@ ABSTENTIONS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("reply", [*ABSTENTIONS, *(phrases[0] for phrases in PHRASES.values())])
+@pytest.mark.parametrize("reply", [*ABSTENTIONS, *(phrases[-1] for phrases in PHRASES.values())])
 def test_an_abstention_is_no_wrong_answer_in_any_study(reply: str) -> None:
     trial = riskeval_trial(question("Brno"), 1.0, reply)
     on_scale = read_reply(question("Brno"), "0-100", {"answer": [ModelReply(reply)]})
@@ -41,10 +48,26 @@ def test_an_abstention_is_no_wrong_answer_in_any_study(reply: str) -> None:
 
 
 @pytest.mark.parametrize("language", PHRASES)
-def test_each_phrase_is_a_refusal_and_no_part_of_an_answer(language: str) -> None:
-    for phrase in PHRASES[language]:
-        assert is_refusal(f"{phrase.capitalize()}.")
-        assert not is_refusal(f"{phrase.replace(' ', '')}xyz Brno")
+def test_phrases_of_each_language_are_abstentions_however_they_are_labelled(language: str) -> None:
+    phrases = PHRASES[language]
+    assert len(phrases) > 80
+    for form in (
+        "{}",
+        "**{}**",
+        "Answer: {}\nConfidence: 10",
+        "Guess: {}\nProbability: 0.1",
+        "{}\nConfidence: 20%",
+    ):
+        replies = [form.format(phrase) for phrase in phrases]
+        assert [reply for reply in replies if not read_confidence(reply).abstained] == []
+        assert [
+            reply for reply in replies if riskeval_trial(question("Brno"), 1.0, reply)["correct"] == 0.0
+        ] == []
+
+
+@pytest.mark.parametrize("answer", LISTS["answers"])
+def test_an_answer_that_begins_like_a_phrase_is_no_abstention(answer: str) -> None:
+    assert not is_refusal(answer)
 
 
 @pytest.mark.parametrize(

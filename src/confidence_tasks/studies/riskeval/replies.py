@@ -294,7 +294,9 @@ def read_risk_reply(reply: str, kind: Kind, choices: Sequence[str] = ()) -> Risk
 def _read_turn(text: str, kind: Kind, choices: Sequence[str]) -> RiskReading:
     """Read one turn of a reply."""
     confidence, spans = find_confidences(text, kind, choices if kind == "choice" else ())
-    rest = _cut(text, spans)  # no answer is read from a statement of confidence
+    # No answer is read from a statement of confidence, nor from what is left of a refusal.
+    spans = [span for span in spans if not _is_in_refusal(text, span)]
+    rest = _cut(text, spans)
     abstains, abstention_rules = _read_abstention(rest)
     unlabelled = _line_before_confidence(text, spans) or rest
     answer = _find_answer(
@@ -307,6 +309,13 @@ def _read_turn(text: str, kind: Kind, choices: Sequence[str]) -> RiskReading:
     if answer.text and abstention_rules:
         abstains, abstention_rules = False, ()
     return _make_reading(answer, confidence, rest, abstains=abstains, rules=abstention_rules)
+
+
+def _is_in_refusal(text: str, span: tuple[int, int]) -> bool:
+    """Return True if words of confidence are part of a line that declines to answer, as in "I am uncertain of it"."""
+    begin, end = span
+    before, after = text[:begin].rpartition("\n")[2], text[end:].partition("\n")[0]
+    return any(map(str.isalnum, before + after)) and is_refusal(before + text[begin:end] + after)
 
 
 def _line_before_confidence(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -322,7 +331,8 @@ def _make_reading(
     answer: Answer, confidence: StatedConfidence, text: str, *, abstains: bool, rules: tuple[str, ...] = ()
 ) -> RiskReading:
     """Return the reading of a reply; ``text`` is searched for a refusal if there is no answer and no abstention."""
-    refuses = not abstains and not answer.text and is_refusal(text)
+    declines = "refusal" in answer.rules or is_refusal(text)
+    refuses = not abstains and not answer.text and declines
     decision: RiskDecision = "abstain" if abstains or refuses else "answer" if answer.text else ""
     rules = (*rules, *answer.rules, *confidence.rules)
     status = status_of(
@@ -408,7 +418,8 @@ _GUESS = re.compile(
     re.IGNORECASE,
 )
 _CHOOSE = re.compile(
-    rf"\bI(?:'ll|'d|\swill|\swould)?\s(?:choose|pick|select|answer|say|go\swith){_REST}", re.IGNORECASE
+    rf"\bI(?:'ll|'d|\swill|\swould)?\s(?:choose(?!\s(?:not\s)?to\b)|pick|select|answer|say|go\swith)\b{_REST}",
+    re.IGNORECASE,
 )
 _SAYS_ABSTAIN = re.compile(r"\W{0,6}(?:I\s(?:will\s|must\s|choose\sto\s)?)?abstain\b", re.IGNORECASE)
 _MARGIN = " .,;:|()"
