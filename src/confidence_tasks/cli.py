@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, str] = {
     "report": "confidence_tasks.report.commands.report:report",
     "rescore": "confidence_tasks.report.commands.score:rescore",
     "score": "confidence_tasks.report.commands.score:score",
+    "sequence": "confidence_tasks.decisions.sequence_command:sequence",
     "sources": "confidence_tasks.sources.table:sources",
     "threshold": "confidence_tasks.decisions.threshold_command:threshold",
 }
@@ -40,6 +41,7 @@ SUMMARIES: Mapping[str, str] = {
     "report": "Write a page of tables, figures and checks from logs.",
     "rescore": "Parse the replies in logs again and recompute all metrics.",
     "score": "Score replies that you already have, and write Inspect logs.",
+    "sequence": "Show after how many questions a finished run would have stopped.",
     "sources": "List, download or verify the question sources.",
     "threshold": "Find the confidence from which on answers may be accepted.",
 }

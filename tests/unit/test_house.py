@@ -53,6 +53,7 @@ CALLED_BY_OTHERS = [
         "lm_eval_path",
         "new_study",
         "recalibrate",
+        "sequence",
     ),  # click; commands are imported by name
     *("parse_groups", "parse_requirements"),  # so are functions that read options
     *("download", "fewshot_docs", "has_test_docs", "process_results", "test_docs"),  # lm-eval

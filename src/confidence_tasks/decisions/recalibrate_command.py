@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from confidence_tasks.decisions.command_parts import condition_option, read_tasks
 from confidence_tasks.report.commands import (
     FILE,
     as_click_error,
     cache_option,
     cluster_option,
     json_option,
-    open_cache,
     print_json,
-    print_message,
     print_table,
-    read_trials,
     settings_options,
 )
 from confidence_tasks.report.labels import limits, measure_label, number, printable, signed, why_missing
@@ -58,7 +56,7 @@ Examples:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Apply this map instead of fitting one.",
 )
-@click.option("--condition", default="", help="Condition, such as 0-100 or a signal.  [default: each]")
+@condition_option
 @click.option("--model", default="", help="Model, by its label.  [default: each]")
 @click.option(
     "--figure", type=FILE, help="Draw the map of one model and condition, with a band, in this SVG file."
@@ -96,16 +94,13 @@ def recalibrate(
     """
     from confidence_tasks.decisions.judged import judged_answers, of_model
     from confidence_tasks.decisions.recalibration import recalibrated
-    from confidence_tasks.report.clusters import with_units
     from confidence_tasks.report.estimates import Settings
-    from confidence_tasks.report.task_trials import group_by_task
     from confidence_tasks.statistics.calibration.maps import Recalibration
 
     settings = Settings(**uncertainty)
-    collection = read_trials(paths, cache=open_cache(no_cache))
+    tasks = read_tasks(paths, no_cache=no_cache, cluster=settings.cluster)
     with as_click_error():
         meaning = Recalibration.load(map_file) if map_file else None
-        tasks = with_units(group_by_task(collection.files), settings.cluster)
         answers = of_model(judged_answers(tasks, condition), model)
         fitted = [meaning or _fit(each, method, force) for each in answers]
         _write(answers, fitted, output, figure, settings)
@@ -118,12 +113,9 @@ def recalibrate(
 def _print(
     answers: Sequence[JudgedAnswers], after: Sequence[FloatArray], settings: Settings, *, as_json: bool
 ) -> None:
-    """Print what another confidence improves, or exit with 1 if there are no answers."""
+    """Print what another confidence improves."""
     from confidence_tasks.decisions.recalibration import before_and_after
 
-    if not answers:
-        print_message("no trials were found", colour="red")
-        raise SystemExit(1)
     results = [
         (each, before_and_after(each, confidence, settings), int((confidence != confidence).sum()))
         for each, confidence in zip(answers, after, strict=True)

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from confidence_tasks.decisions.command_parts import condition_option, read_tasks
 from confidence_tasks.report.commands import (
     WITHIN_0_AND_1,
     as_click_error,
     cache_option,
     cluster_option,
     json_option,
-    open_cache,
     print_json,
     print_message,
     print_table,
-    read_trials,
     seed_option,
 )
 from confidence_tasks.report.labels import number, printable
@@ -54,7 +53,7 @@ Examples:
     show_default=True,
     help="Probability with which the guarantee holds.",
 )
-@click.option("--condition", default="", help="Condition, such as 0-100 or a signal.  [default: each]")
+@condition_option
 @cluster_option
 @seed_option
 @cache_option
@@ -83,22 +82,18 @@ def threshold(
     Exits with 1 if no threshold reaches the accuracy for some model and condition.
     """
     from confidence_tasks.decisions.judged import judged_answers
-    from confidence_tasks.report.clusters import with_units
-    from confidence_tasks.report.task_trials import group_by_task
 
     find = _search(accuracy, share)
-    collection = read_trials(paths, cache=open_cache(no_cache))
+    tasks = read_tasks(paths, no_cache=no_cache, cluster=cluster)
     with as_click_error():
-        answers = judged_answers(with_units(group_by_task(collection.files), cluster), condition)
+        answers = judged_answers(tasks, condition)
         find = partial(find, level=level, seed=seed)
         found = [(each, find(each.correct, each.confidence, clusters=each.units)) for each in answers]
     if as_json:
         print_json([_record(*each) for each in found])
-    elif found:
+    else:
         _print_thresholds(found, accuracy, level)
-    if not found:
-        print_message("no trials were found", colour="red")
-    if not found or any(not each.n_accepted for _, each in found):
+    if any(not each.n_accepted for _, each in found):
         raise SystemExit(1)
 
 

@@ -381,7 +381,7 @@ def _files(tables: Mapping[str, pa.Table], path: str) -> list[TrialFile]:
     files = []
     for table in tables.values():
         facts: dict[str, Any] = json.loads(facts_of(table)["file"])
-        facts |= {"path": path, "left_out": tuple(facts["left_out"])}
+        facts |= {"path": path, "left_out": tuple(facts["left_out"]), "planned": tuple(facts["planned"])}
         facts["invalidated"] = tuple((name, epoch) for name, epoch in facts["invalidated"])
         facts["written"] = facts["written"] or _modified(path)
         files.append(TrialFile(columns=columns_of(table), **facts))

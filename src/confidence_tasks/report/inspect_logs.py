@@ -131,6 +131,8 @@ def _read(
                 left_out=(*(left_out if not files else ()), *wrong),
                 from_cache=origins.remark() if not files else "",
                 refused=tuple(refused) if not files else (),
+                stopped=len(skipped_samples(header)),
+                planned=_order(header) if len(rows) == 1 else (),
             )
         )
     if not files:
@@ -219,6 +221,7 @@ def _read_benchmark(path: str, header: EvalLog, written: datetime | None, correc
         columns=columns,
         created=header.eval.created,
         lost=max(_planned(header) - len(invalid), log.n_samples) - log.n_read,
+        stopped=len(skipped_samples(header)),
         versions=_versions(header),
         setup={**_setup(header, study, None), **changes_of_prompt(header)},
         provenance={**_provenance(header), **log.graded_by},
@@ -238,14 +241,31 @@ BENCHMARK = "benchmark"
 
 
 def _planned(header: EvalLog) -> int:
-    """Return the planned number of samples of a run; 0 if the log does not tell it."""
+    """Return the planned number of samples of a run, without those that were skipped; 0 if the log does not tell it."""
+    n_planned = _planned_questions(header) * (header.eval.config.epochs or 1)
+    return max(n_planned - len(skipped_samples(header)), 0)
+
+
+def _planned_questions(header: EvalLog) -> int:
+    """Return the planned number of samples of an epoch; 0 if the log does not tell it."""
     spec = header.eval
     n_samples = spec.dataset.samples or 0
     if isinstance(spec.config.limit, int):
-        n_samples = min(n_samples, spec.config.limit)
-    elif spec.config.limit is not None or spec.config.sample_id is not None:
-        return 0
-    return n_samples * (spec.config.epochs or 1)
+        return min(n_samples, spec.config.limit)
+    return 0 if spec.config.limit is not None or spec.config.sample_id is not None else n_samples
+
+
+def skipped_samples(header: EvalLog) -> frozenset[_SampleKey]:
+    """Return the samples that were skipped because the run stopped early."""
+    early = header.results.early_stopping if header.results else None
+    return frozenset((str(each.id), each.epoch) for each in early.early_stops) if early else frozenset()
+
+
+def _order(header: EvalLog) -> tuple[str, ...]:
+    """Return the ids of the samples in the planned order, without those that were skipped; empty if it is unknown."""
+    skipped = {name for name, _ in skipped_samples(header)}
+    planned = map(str, (header.eval.dataset.sample_ids or [])[: _planned_questions(header)])
+    return tuple(name for name in planned if name not in skipped)
 
 
 def _digests(summary: Summary) -> tuple[str, str]:

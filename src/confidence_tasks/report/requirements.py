@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -12,6 +11,7 @@ from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.labels import limits, number, why_missing
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.task_trials import BY_CONDITION
+from confidence_tasks.study.gates import parse_bound, parse_number
 from confidence_tasks.study.parameter import did_you_mean
 
 
@@ -35,12 +35,11 @@ class Requirement:
         >>> Requirement.parse("auroc/0-20 > .7").condition
         '0-20'
         """
-        number = r"[-+]?(?:\d+\.?\d*|\.\d+)"
-        match = re.fullmatch(rf"(\w+)(?:/(.+?))?\s*([<>])=?\s*({number})", text.strip())
-        if match is None:
-            raise ValueError(f"{text!r} is not a requirement such as 'ece<0.1' or 'auroc/0-20>0.7'")
-        measure, condition, sign, bound = match.groups()
-        return cls(measure, condition or "", sign == "<", float(bound))
+        measure, condition, below, rest = parse_bound(text)
+        bound = parse_number(rest)
+        if bound is None:
+            raise ValueError(f"{text!r} is not a requirement such as 'ece<0.1': {rest!r} is no number")
+        return cls(measure, condition, below, bound)
 
     def __str__(self) -> str:
         where = f"/{self.condition}" if self.condition else ""

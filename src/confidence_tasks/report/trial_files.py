@@ -51,7 +51,8 @@ class TrialFile:
     created : str
         Start of the run, in ISO 8601; empty if unknown.
     lost : int
-        Number of samples without a trial: those that failed, were not finished, or were never asked.
+        Number of samples without a trial: those that failed, were not finished, or were never asked. Samples that were
+        skipped because the run stopped early are not lost.
     lost_by : mapping of str to int
         Of the samples without a trial, the number that each limit of a sample ended, by the name of the limit.
     why_lost : mapping of str to int
@@ -86,6 +87,11 @@ class TrialFile:
         How many replies were read from the cache of an earlier run, and of which date; empty if none were.
     refused : tuple of str
         Sentences that say which parameters a server refused, and what was sent instead.
+    stopped : int
+        Number of samples that were skipped because the run stopped early.
+    planned : tuple of str
+        Ids of the samples in the order in which they were to be asked, without those that were skipped; empty if the
+        order is unknown.
     """
 
     path: str
@@ -111,6 +117,8 @@ class TrialFile:
     left_out: tuple[str, ...] = ()
     from_cache: str = ""
     refused: tuple[str, ...] = ()
+    stopped: int = 0
+    planned: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.columns["question_id"])

@@ -2,8 +2,8 @@
 
 The most used functions can be imported from here. All functions are in the module of their family, such as
 ``statistics.calibration.mce``: ``acceptance``, ``calibration``, ``decision``, ``discretization``, ``discrimination``,
-``inference``, ``information``, ``intervals``, ``life_table``, ``sdt`` (signal detection theory) and ``selective``.
-Modules are imported when first used.
+``inference``, ``information``, ``intervals``, ``life_table``, ``sdt`` (signal detection theory), ``selective`` and
+``sequential``. Modules are imported when first used.
 
 A function raises a ValueError that names the argument if an argument contains NaN or masked values, has the wrong shape
 or is out of range, or if an option is unknown. Floats of 16 and 32 bits are read as the shortest decimal numbers that
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from confidence_tasks.statistics.intervals import coverage, winkler_score
     from confidence_tasks.statistics.sdt import fit_meta_d, m_ratio_threshold, meta_d_2afc, meta_d_threshold
     from confidence_tasks.statistics.selective import accuracy_at_coverage, auarc, risk_coverage_curve
+    from confidence_tasks.statistics.sequential import confidence_sequence, gate_test
 
 FAMILIES = {
     "acceptance": "acceptance_threshold",
@@ -54,6 +55,7 @@ FAMILIES = {
     "life_table": "",
     "sdt": "fit_meta_d m_ratio_threshold meta_d_2afc meta_d_threshold",
     "selective": "accuracy_at_coverage auarc risk_coverage_curve",
+    "sequential": "confidence_sequence gate_test",
 }
 """Modules of this package, and the names from each that this package exports."""
 
@@ -76,11 +78,13 @@ __all__ = [
     "bootstrap_difference",
     "brier",
     "complete",
+    "confidence_sequence",
     "coverage",
     "ece",
     "ece_interval",
     "equivalence_test",
     "fit_meta_d",
+    "gate_test",
     "holm",
     "log_loss",
     "m_ratio_threshold",

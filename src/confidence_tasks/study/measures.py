@@ -438,7 +438,9 @@ def overconfidence(
         statistic_of(calibration.overconfidence, correct, confidence),
         description,
         inference=Mean(
-            informative=smallest_set(*right_and_wrong(correct, confidence), enough=MIN_QUESTIONS_OF_MEAN)
+            -1.0,
+            1.0,
+            informative=smallest_set(*right_and_wrong(correct, confidence), enough=MIN_QUESTIONS_OF_MEAN),
         ),
     )
 
