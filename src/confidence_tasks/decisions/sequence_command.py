@@ -106,7 +106,7 @@ def sequence(
 def _of_task(
     task: TaskTrials, before: Sequence[TaskTrials], gate: Gate, alpha: float, seed: int
 ) -> list[GateSequence]:
-    """Return what a gate makes of all models of a task; ``before`` are the trials of the earlier log, if there is one."""
+    """Return what a gate makes of all models of a task; ``before`` are the trials of the earlier log."""
     from confidence_tasks.report.sequences import earlier_values, gate_sequences
 
     earlier = earlier_values(gate, before, task) if gate.earlier else None

@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from confidence_tasks.report.checks import conflicting_ids
 from confidence_tasks.report.task_trials import Columns, ModelTrials, TaskTrials, asked, in_order
-from confidence_tasks.report.trial_files import QUESTION
 from confidence_tasks.sources.source import seeded_key
 from confidence_tasks.statistics.sequential import ConfidenceSequence, GateTest, confidence_sequence
 from confidence_tasks.study.gates import LEFT_OUT, LOST, Gate, GateProgress, Outcome, difference, trial_values
@@ -138,13 +138,11 @@ def earlier_values(gate: Gate, tasks: Sequence[TaskTrials], task: TaskTrials) ->
             f" {', '.join(model.label for model in models) or 'none'}"
         )
     (model,) = models
+    trials = [each.columns for each in task.models]
+    if wrong := conflicting_ids([model.columns, *trials]):
+        raise ValueError(f"{gate}: the earlier log has another question under the id {sorted(wrong)[0][-1]}")
     values = _values(gate.measure_of(task.study), model.columns)
-    texts = dict(zip(asked(model.columns), model.columns[QUESTION].tolist(), strict=True))
-    for each in task.models:
-        for key, text in zip(asked(each.columns), each.columns[QUESTION].tolist(), strict=True):
-            if text and texts.get(key) and texts[key] != text:
-                raise ValueError(f"{gate}: the earlier log has another question under the id {key[-1]}")
-    if not any(key in values for each in task.models for key in asked(each.columns)):
+    if values.keys().isdisjoint(key for columns in trials for key in asked(columns)):
         raise ValueError(f"{gate}: the earlier log has other questions or conditions than these")
     return values
 

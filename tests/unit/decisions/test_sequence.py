@@ -125,6 +125,10 @@ def test_an_earlier_file_of_other_questions_is_refused(tmp_path: Path) -> None:
         tmp_path / "old.jsonl", [row | {"question_id": f"z{row['question_id']}"} for row in trials()]
     )
     assert "other questions" in run(later, "--require", f"brier<{other}", exit_code=2)
+    texts = [row | {"question_digest": f"digest {i}"} for i, row in enumerate(trials())]
+    later = write(tmp_path / "now.jsonl", texts)
+    other = write(tmp_path / "other.jsonl", [row | {"question_digest": "other"} for row in texts])
+    assert "another question under the id q0" in run(later, "--require", f"brier<{other}", exit_code=2)
     two = write(tmp_path / "two.jsonl", trials() + trials(model="n"))
     assert "must hold the trials of one model" in run(later, "--require", f"brier<{two}", exit_code=2)
 
