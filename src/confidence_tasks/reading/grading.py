@@ -100,8 +100,10 @@ LONGEST = 100
 """Maximum length of texts whose similarity is computed, in quadratic time. Longer texts are only compared exactly."""
 
 
-def match_answer(answer: str, question: Question) -> Match:
+def match_answer(answer: str, question: Question, similarity: float = SIMILAR) -> Match:
     """Compare an answer with the key and its aliases: exactly after normalisation, and else by similarity.
+
+    ``similarity`` is the least ratio of difflib's SequenceMatcher that counts, in [0, 1].
 
     Numbers are only compared by value. Similarity is computed from the whole answer and not from the text after
     ``It's``, as the denial of a long name would otherwise be similar enough.
@@ -123,12 +125,12 @@ def match_answer(answer: str, question: Question) -> Match:
     matcher.set_seq2(normalised)
     for alias in dict.fromkeys(map(normalise_text, (question.gold, *question.aliases))):
         matcher.set_seq1(alias)
-        if len(alias) <= LONGEST and _similar(matcher):
+        if len(alias) <= LONGEST and _similar(matcher, similarity):
             return "fuzzy"
     return "none"
 
 
-def _similar(matcher: SequenceMatcher[str]) -> bool:
+def _similar(matcher: SequenceMatcher[str], similarity: float) -> bool:
     """Return True if the ratio is high enough. Its two upper bounds are checked first, as they are cheaper."""
     bounds = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
-    return all(bound() >= SIMILAR for bound in bounds)
+    return all(bound() >= similarity for bound in bounds)

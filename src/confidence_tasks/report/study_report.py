@@ -41,9 +41,9 @@ class StudyReport:
         report says whether one of these differs significantly in the same direction.
     overviews : tuple of OverviewDesign
         Tables that compare tasks of several studies (:class:`~confidence_tasks.report.extra_tables.OverviewDesign`).
-    replication : Replication, optional
-        The tables and figures of the paper (:class:`~confidence_tasks.report.paper.Replication`). If a paper has
-        several studies, one of them has the replication.
+    replication : Replication or tuple of Replication, optional
+        The tables and figures of the paper (:class:`~confidence_tasks.report.paper.Replication`), or of each of its
+        versions. If a paper has several studies, one of them has the replication.
     reply_forms : mapping of str to ReplyForm, optional
         How files with replies are scored without a model (:class:`~confidence_tasks.report.score_replies.ReplyForm`),
         by the name that ``score --study`` takes. By default there is one form, for studies with a single call.
@@ -63,6 +63,13 @@ class StudyReport:
     replication: Any = None
     reply_forms: Mapping[str, Any] | None = None
     power: tuple[Any, ...] | None = None
+
+    @property
+    def replications(self) -> tuple[Any, ...]:
+        """The replications, of which there may be none."""
+        if self.replication is None:
+            return ()
+        return self.replication if isinstance(self.replication, tuple) else (self.replication,)
 
 
 @cache

@@ -18,6 +18,9 @@ from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
 from .conftest import Run, metrics, trials
 
+OF_THE_ANSWER: dict[str, Any] = {"scoring": "line", "span": "answer"}
+"""The answer within a longer reply, as releases before the author's instrument read it."""
+
 CAPITALS = {"France": "Paris", "Italy": "Rome", "San Marino": "City of San Marino"}
 
 
@@ -78,7 +81,7 @@ def test_faults_of_providers_leave_the_answers_tokens(run: Run, capitals: str) -
         return next(output for land, output in replies.items() if f"of {land}?" in messages[-1].text)
 
     model = get_model("mockllm/model", custom_outputs=respond, memoize=False)
-    log = run(nlp_metad(source=capitals, temperatures="0.7", cache=False), model)
+    log = run(nlp_metad(source=capitals, temperatures="0.7", cache=False, **OF_THE_ANSWER), model)
     assert {trial["answer"]: (trial["mean_logprob"], trial["tokens"]) for trial in trials(log)} == {
         "Paris": (-0.75, 2.0),
         "Rome": (-0.25, 1.0),
@@ -102,7 +105,9 @@ def test_a_filtered_reply_is_no_wrong_answer(run: Run, capitals: str) -> None:
     model = get_model("mockllm/model", custom_outputs=respond, memoize=False)
     made = {
         t["status"]: t
-        for t in trials(run(nlp_metad(source=capitals, temperatures="0.7", cache=False), model))
+        for t in trials(
+            run(nlp_metad(source=capitals, temperatures="0.7", cache=False, **OF_THE_ANSWER), model)
+        )
     }
     assert set(made) == {"ok", "filtered"}
     assert math.isnan(made["filtered"]["correct"])

@@ -13,6 +13,8 @@ from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
 N = 60
 NAME = "nlp_metad_T0_7_arithmetic"
+OF_THE_ANSWER = {"prompt": "short", "scoring": "line", "span": "answer"}
+"""The answer within a longer reply, as releases before the author's instrument asked for it and read it."""
 
 
 def trials_of(run, name=NAME):
@@ -55,7 +57,7 @@ class SpellingLM(CountingLM):
 
 def test_only_the_answers_tokens_are_scored_after_what_comes_before_them():
     model = SpellingLM()
-    trial = trials_of(lm_eval_run(model, [NAME], {"n": 1}))[0]
+    trial = trials_of(lm_eval_run(model, [NAME], {"n": 1, **OF_THE_ANSWER}))[0]
     ((before, scored),) = model.scored
     assert scored == "12"
     assert before.endswith("\nAnswer:Answer: ")
@@ -65,7 +67,7 @@ def test_only_the_answers_tokens_are_scored_after_what_comes_before_them():
 
 def test_temperature_reaches_the_model():
     model = SpellingLM()
-    lm_eval_run(model, [NAME], {"n": 1})
+    lm_eval_run(model, [NAME], {"n": 1, **OF_THE_ANSWER})
     assert (model.settings[0]["do_sample"], model.settings[0]["temperature"]) == (True, 0.7)
     greedy = SpellingLM()
     lm_eval_run(greedy, [NAME], {"n": 1, "condition": "T=0"})
@@ -74,13 +76,13 @@ def test_temperature_reaches_the_model():
 
 def test_right_answer_is_forced_on_request():
     model = SpellingLM()
-    run = lm_eval_run(model, [NAME], {"n": 3, "force_gold": True}, gen_kwargs="max_gen_toks=12")
+    run = lm_eval_run(model, [NAME], {"n": 3, "force_gold": True, **OF_THE_ANSWER}, gen_kwargs="max_gen_toks=12")
     assert {settings["max_gen_toks"] for settings in model.settings} == {12}
     for sample in run["samples"][NAME]:
         gold = sample["doc"]["target"]
         assert sample["trial"]["gold_mean_logprob"] == -sum(map(ord, gold)) / len(gold)
         assert any(before.endswith("\nAnswer: ") and scored == gold for before, scored in model.scored)
-    assert math.isnan(trials_of(lm_eval_run(SpellingLM(), [NAME], {"n": 1}))[0]["gold_mean_logprob"])
+    assert math.isnan(trials_of(lm_eval_run(SpellingLM(), [NAME], {"n": 1, **OF_THE_ANSWER}))[0]["gold_mean_logprob"])
 
 
 @pytest.mark.parametrize(
@@ -89,7 +91,7 @@ def test_right_answer_is_forced_on_request():
 def test_reply_without_an_answer_is_not_scored(reply, status):
     model = SpellingLM()
     model.reply = reply
-    (trial,) = trials_of(lm_eval_run(model, [NAME], {"n": 1}))
+    (trial,) = trials_of(lm_eval_run(model, [NAME], {"n": 1, **OF_THE_ANSWER}))
     assert trial["status"] == status
     assert math.isnan(trial["mean_logprob"])
     assert model.scored == []
@@ -104,7 +106,7 @@ class OtherTextTokenizer:
 def test_tokens_that_cannot_be_found_cost_no_run(tokenizer):
     model = SpellingLM()
     model.tokenizer = tokenizer
-    (trial,) = trials_of(lm_eval_run(model, [NAME], {"n": 1}))
+    (trial,) = trials_of(lm_eval_run(model, [NAME], {"n": 1, **OF_THE_ANSWER}))
     assert (trial["answer"], trial["status"]) == ("12", "missing_confidence")
     assert trial["correct"] in {0.0, 1.0}
     assert math.isnan(trial["mean_logprob"])
@@ -112,7 +114,7 @@ def test_tokens_that_cannot_be_found_cost_no_run(tokenizer):
 
 def test_worked_examples_end_in_the_answer():
     model = SpellingLM()
-    lm_eval_run(model, [NAME], {"n": 1}, num_fewshot=2)
+    lm_eval_run(model, [NAME], {"n": 1, **OF_THE_ANSWER}, num_fewshot=2)
     ((before, _),) = model.scored
     shown = [line for line in before.splitlines() if line.startswith("Answer:")]
     assert len(shown) == 3
@@ -129,7 +131,7 @@ class TestSmolLM2:
         model = HFLM(pretrained=str(smollm2), dtype="float32", batch_size=3, device="cpu")
         options = {"num_fewshot": 2, "apply_chat_template": chat, "fewshot_as_multiturn": chat}
         options["gen_kwargs"] = "max_gen_toks=12"
-        run = lm_eval_run(model, [NAME], {"n": 3, "force_gold": True}, **options)
+        run = lm_eval_run(model, [NAME], {"n": 3, "force_gold": True, **OF_THE_ANSWER}, **options)
         for sample in run["samples"][NAME]:
             trial, reply = sample["trial"], sample["resps"][0][0]["answer"][0]["text"]
             assert trial["status"] in {"ok", "repaired"}

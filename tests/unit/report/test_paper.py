@@ -25,9 +25,7 @@ from confidence_tasks.report.study_report import study_report
 from confidence_tasks.statistics import complete, ece
 from confidence_tasks.studies.scales.replies import GRANULARITY
 
-REPLICATIONS = {
-    study.name: paper for study in studies() if (paper := study_report(study).replication) is not None
-}
+REPLICATIONS = {paper.name: paper for study in studies() for paper in study_report(study).replications}
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +68,7 @@ UNFILLED = {
     "lifeeval": {"Figure 8", "Table 5", "Table 6"},
     "fermieval": {"Table 1"},
     "nlp_metad": {"Table 1"},
+    "nlp_metad_2": set(),
 }
 """Items that need a source, a strategy or token probabilities that these runs lack, and items that no log can fill."""
 

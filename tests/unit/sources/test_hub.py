@@ -275,7 +275,7 @@ def test_every_revision_is_a_commit() -> None:
     from confidence_tasks.sources.table import SOURCES
 
     revisions = [source.revision for source in SOURCES.values() if isinstance(source, HubSource)]
-    assert len(revisions) == 12
+    assert len(revisions) == 14
     assert all(len(revision) == 40 and set(revision) <= set("0123456789abcdef") for revision in revisions)
 
 

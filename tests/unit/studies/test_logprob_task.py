@@ -11,7 +11,12 @@ from confidence_tasks import nlp_metad
 from confidence_tasks.harness.inspect.staged import refuse_forced_reply
 from confidence_tasks.sources import SourceError
 from confidence_tasks.studies.logprob_metacognition import STUDY
-from confidence_tasks.studies.logprob_metacognition.replies import PAPER_SIZES, TEMPERATURES, logprob_stages
+from confidence_tasks.studies.logprob_metacognition.replies import (
+    FIRST_RELEASE,
+    PAPER_SIZES,
+    TEMPERATURES,
+    logprob_stages,
+)
 
 ARITHMETIC: dict[str, Any] = {"source": "arithmetic", "seed": 3}
 
@@ -82,10 +87,12 @@ def test_unknown_source_is_refused() -> None:
 def test_the_papers_sources_and_sizes(mirror: Path) -> None:
     assert PAPER_SIZES == {"trivia_qa": 5_000, "nq_open": 3_000}
     for source in PAPER_SIZES:
-        items = items_of(STUDY, source=source, temperatures="1", n=20)
+        items = items_of(STUDY, source=source, temperatures="1", n=20, split="validation")
         assert len(items) == 20
         assert {item.question.kind for item in items} == {"text"}
-        assert items == items_of(STUDY, source=source, temperatures="1", n=20, mirror=str(mirror))
+        assert items == items_of(
+            STUDY, source=source, temperatures="1", n=20, split="validation", mirror=str(mirror)
+        )
 
 
 class HuggingFaceAPI:
@@ -104,6 +111,6 @@ def test_a_provider_that_cannot_score_the_right_answer_is_refused(
     api: type, force_gold: bool, refused: bool
 ) -> None:
     model: Any = type("Model", (), {"api": api()})()
-    stages = logprob_stages({"force_gold": force_gold})
+    stages = logprob_stages({**FIRST_RELEASE, "prompt": "short", "force_gold": force_gold})
     with pytest.raises(ValueError, match="scores a given text") if refused else nullcontext():
         refuse_forced_reply(model, stages)

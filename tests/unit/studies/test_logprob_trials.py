@@ -84,6 +84,7 @@ def test_every_measure_is_its_statistic_over_the_complete_trials(trials):
         "z_roc_slope": statistics.sdt.z_roc_slope(correct, mean_logprob),
         "d_a": statistics.sdt.d_a(correct, mean_logprob),
         "accuracy": table["correct"][:-2].sum() / 401 + 1 / 401,
+        "accuracy_of_all": np.mean([*table["correct"][~np.isnan(table["correct"])].tolist(), 0.0]),
         "parse_rate": 400 / 402,
         "ece": statistics.ece(correct, np.exp(mean_logprob)),
         "brier": np.mean((np.exp(mean_logprob) - correct) ** 2),

@@ -132,7 +132,7 @@ def test_temperatures_and_their_labels():
 
 
 def test_prompt_ends_where_a_base_model_continues():
-    assert answer_prompt("Who?").endswith("Question: Who?\nAnswer:")
+    assert answer_prompt("Who?", "short").endswith("Question: Who?\nAnswer:")
 
 
 @pytest.mark.parametrize("domain", DOMAINS)

@@ -284,13 +284,17 @@ class Replication:
 def from_table(table: str, column: str, **where: str) -> Compute:
     """Return a function that reads a column of a task's extra table.
 
-    The number is that of the row with the cell's model and the values ``where`` of other columns.
+    The number is that of the row with the cell's model and the values ``where`` of other columns. It is NaN if the
+    model was asked and has too few trials for the table.
     """
 
     def value(runs: Runs, cell: Cell) -> Value:
         task = runs.task_of(cell)
-        extra = runs.tables.get(f"{task.task_trials.slug}_{table}") if task else None
-        return None if extra is None else look_up(extra, column, model=cell.model, **where)
+        if task is None or (cell.source and cell.source not in runs.sources(cell)):
+            return None
+        extra = runs.tables.get(f"{task.task_trials.slug}_{table}")
+        found = None if extra is None else look_up(extra, column, model=cell.model, **where)
+        return math.nan if found is None else found
 
     return value
 

@@ -100,9 +100,8 @@ def filled_papers(
 ) -> Iterator[tuple[Replication, list[Filled]]]:
     """Yield the papers with a task in the report, each with all of its tables and figures."""
     runs = Runs(results, extras, figures)
-    for study in studies():
-        replication = study_report(study).replication
-        if replication is not None and runs.results.keys() & replication.tasks.keys():
+    for replication in (each for study in studies() for each in study_report(study).replications):
+        if runs.results.keys() & replication.tasks.keys():
             yield replication, [_fill(item, replication, runs) for item in replication.items]
 
 

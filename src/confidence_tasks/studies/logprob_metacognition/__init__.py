@@ -3,7 +3,7 @@
 Cacioli (2026), arXiv:2603.25112.
 """
 
-from confidence_tasks.studies.logprob_metacognition import replies, trials
+from confidence_tasks.studies.logprob_metacognition import author, replies, trials
 from confidence_tasks.studies.logprob_metacognition.replies import CONDITIONS, TEMPERATURES
 from confidence_tasks.study import (
     BINARY,
@@ -37,11 +37,54 @@ STUDY = Study(
     condition_rules=ConditionRules(
         parameter="temperatures", label_of=CONDITIONS.label_of, columns=CONDITIONS.columns
     ),
-    asking=Asking(offline_source="arithmetic", metadata_keys=(), worked_example=replies.example_reply),
+    asking=Asking(
+        offline_source="arithmetic",
+        metadata_keys=tuple(replies.FIRST_RELEASE),
+        worked_example=replies.example_reply,
+    ),
     read=trials.read_reply,
     viewer=Viewer(explain=trials.explain, status_descriptions=trials.MEANINGS, columns=("match",)),
     parameters=(
         *source_parameters("trivia_qa"),
+        Parameter(
+            "split",
+            str,
+            author.AUTHOR,
+            "Split from which questions of trivia_qa and nq_open are drawn: the author's (train; of nq_open, train and "
+            "validation), or validation.",
+            (author.AUTHOR, author.VALIDATION),
+        ),
+        Parameter(
+            "prompt",
+            str,
+            "author",
+            "Wording: the author's for chat models, for chat models without a system role, or for base models; or "
+            "short, this package's.",
+            tuple(author.WORDINGS),
+        ),
+        Parameter(
+            "scoring",
+            str,
+            author.AUTHOR,
+            "Reading of a reply: the author's, where the whole reply is the answer and a refusal is wrong; or line, "
+            "which takes the answer out of the first line and leaves refusals out.",
+            (author.AUTHOR, replies.LINE),
+        ),
+        Parameter(
+            "similarity",
+            float,
+            author.SIMILARITY,
+            "Least similarity of a right answer and an alias, if they are not equal.",
+            low=0.0,
+            high=1.0,
+        ),
+        Parameter(
+            "span",
+            str,
+            replies.ALL_TOKENS,
+            "Tokens whose mean log-probability is the evidence: all of the reply, or those of the answer.",
+            (replies.ALL_TOKENS, replies.ANSWER_TOKENS),
+        ),
         Parameter(
             "temperatures",
             str | float | list[float],

@@ -1,6 +1,7 @@
 """Prompts and readers of the log-probability study's short answers, and its simulated subject.
 
-Cacioli (2026), arXiv:2603.25112, section 3.1. The paper does not print its prompt; the wording is this package's.
+Cacioli (2026), arXiv:2603.25112, section 3.1. The author's wordings, questions and scoring are in :mod:`.author`; the
+reader here is this package's, which takes the answer out of a longer reply.
 
 The mean log-probability of a simulated subject's answer is linear in evidence x, which is N(0, 1) for wrong and
 N(d, r^2) for right answers, where d is the subject's meta-d' and r is its ``evidence_ratio``. So, at any temperature,
@@ -14,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,14 +24,23 @@ import numpy as np
 from confidence_tasks.reading.abstention import is_refusal
 from confidence_tasks.reading.answers import ANSWER_FORMS, known_answers, read_answer
 from confidence_tasks.reading.cleaning import trim_span, truncate_reply
-from confidence_tasks.reading.grading import grade
+from confidence_tasks.reading.grading import SIMILAR, grade
 from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.simulation.reply import Reply, StageRequest, answer, call_temperature, subject_seed
 from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.sources import load
+from confidence_tasks.studies.logprob_metacognition.author import (
+    AUTHOR,
+    SPLITS,
+    WORDINGS,
+    ShortAnswer,
+    author_questions,
+    read_whole_reply,
+    whole_reply,
+)
 from confidence_tasks.study import Stage
 from confidence_tasks.study.parameter import NumberedConditions
-from confidence_tasks.study.trial import Kind, Question, Status
+from confidence_tasks.study.trial import Kind, Question
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -106,24 +115,29 @@ CONDITIONS = NumberedConditions("temperature", "T=", _check_temperature, "{:.15g
 """Temperatures of sampling."""
 
 
-def answer_prompt(question: str) -> str:
-    """Return the prompt that asks for a short answer.
+CLASSIFIER_LABELS = (*LEXICON, "Sports", "Pop Culture")
+"""The six labels from which the author's classifier chooses; the last two count as ``Unclassified``."""
+
+
+def answer_prompt(question: str, wording: str = "author") -> str:
+    """Return the user turn of a wording that asks for a short answer.
 
     Examples
     --------
-    >>> print(answer_prompt("Who wrote Emma?"))
+    >>> answer_prompt("Who wrote Emma?")
+    'Q: Who wrote Emma?'
+    >>> print(answer_prompt("Who wrote Emma?", "short"))
     Answer the question with a name, a number or a few words, without an explanation.
     <BLANKLINE>
     Question: Who wrote Emma?
     Answer:
     """
-    directions = "Answer the question with a name, a number or a few words, without an explanation."
-    return f"{directions}\n\nQuestion: {question}\nAnswer:"
+    return WORDINGS[wording].prompt.format(question=question)
 
 
 def classifier_prompt(question: str, answer: str) -> str:
     """Return the prompt that asks a model for the domain of a question."""
-    domains = "\n".join(f"- {domain}" for domain in DOMAINS)
+    domains = "\n".join(f"- {domain}" for domain in CLASSIFIER_LABELS)
     return (
         f"Question: {question}\nAnswer: {answer}\n\n"
         f"Which of these domains does the question belong to?\n{domains}\n\n"
@@ -132,16 +146,16 @@ def classifier_prompt(question: str, answer: str) -> str:
 
 
 def read_domain(reply: str) -> str:
-    """Return the domain that a reply names; ``Unclassified`` if it names none or several.
+    """Return the domain that a reply names; ``Unclassified`` if it names none, several, sports or pop culture.
 
     Examples
     --------
-    >>> read_domain("Geography."), read_domain("Geography or History & Politics")
-    ('Geography', 'Unclassified')
+    >>> read_domain("Geography."), read_domain("Geography or History & Politics"), read_domain("Sports")
+    ('Geography', 'Unclassified', 'Unclassified')
     """
     text = reply[:1_000].casefold().replace(" and ", " & ")
-    named = [domain for domain in DOMAINS if domain.casefold() in text]
-    return named[0] if len(named) == 1 else UNCLASSIFIED
+    named = [label for label in (*CLASSIFIER_LABELS, UNCLASSIFIED) if label.casefold() in text]
+    return named[0] if len(named) == 1 and named[0] in LEXICON else UNCLASSIFIED
 
 
 # Questions and calls ------------------------------------------------------------------------------------------
@@ -163,7 +177,7 @@ LONGEST_REPLY = 64
 
 
 def logprob_questions(parameters: Mapping[str, Any]) -> Sequence[Question]:
-    """Return the questions; by default as many as the paper has of a source.
+    """Return the questions, by default as many as the paper has of a source, with how their replies are read.
 
     Raises
     ------
@@ -173,9 +187,11 @@ def logprob_questions(parameters: Mapping[str, Any]) -> Sequence[Question]:
     source, size = parameters["source"], parameters["n"]
     if size is None and source in PAPER_SIZES:
         size = PAPER_SIZES[source] + parameters["fewshot"]
-    questions = load(
-        SHORT_ANSWERS.get(source, source), n=size, seed=parameters["seed"], mirror=parameters["mirror"]
-    )
+    drawn = {"n": size, "seed": parameters["seed"], "mirror": parameters["mirror"]}
+    if parameters["split"] == AUTHOR and source in SPLITS:
+        questions = author_questions(source, **drawn)
+    else:
+        questions = load(SHORT_ANSWERS.get(source, source), **drawn)
     for question in questions:
         if question.kind not in KINDS or question.gold is None:
             raise ValueError(
@@ -183,30 +199,67 @@ def logprob_questions(parameters: Mapping[str, Any]) -> Sequence[Question]:
                 f"{question.kind}); nlp_metad asks questions of the kinds {' and '.join(KINDS)}, such as those of "
                 "trivia_qa, nq_open and arithmetic"
             )
-    return questions
+    return [question.with_metadata(**reading_of_run(parameters)) for question in questions]
 
 
 def logprob_stages(parameters: Mapping[str, Any]) -> list[Stage]:
     """Return the stage of the question and, with ``force_gold``, the stage that scores the right answer."""
+    wording, how = parameters["prompt"], reading_of_run(parameters)
 
     def stage(name: str, **options: Any) -> Stage:
         common: dict[str, Any] = {"temperature": CONDITIONS.number, "logprobs": "required", "delimiter": " "}
-        return Stage(name, lambda question, *_: answer_prompt(question.text), **common, **options)
+        common["system"] = WORDINGS[wording].system
+        return Stage(name, lambda question, *_: answer_prompt(question.text, wording), **common, **options)
+
+    def evidence_span(question: Question, reply: str) -> tuple[int, int]:
+        return span_of_evidence(reply, read_answer_of(question, reply, how), how)
 
     def span_of_key(question: Question, reply: str) -> tuple[int, int]:
         return len(reply) - len(_key(question)), len(reply)
 
     gold = [stage(GOLD, forced_reply=_key, span=span_of_key)] if parameters["force_gold"] else []
-    return [stage(ANSWER, max_tokens=LONGEST_REPLY, span=_answer_span, complete=_has_answer_line), *gold]
+    return [stage(ANSWER, max_tokens=LONGEST_REPLY, span=evidence_span, complete=_has_answer_line), *gold]
 
 
 def _key(question: Question) -> str:
     return question.gold or ""
 
 
-def _answer_span(question: Question, reply: str) -> tuple[int, int]:
-    answer = read_short_answer(reply, question.kind, known_answers(question))
-    return answer.begin, answer.end
+LINE, ALL_TOKENS, ANSWER_TOKENS = "line", "all", "answer"
+"""This package's scoring, and the tokens whose mean log-probability is the evidence."""
+
+FIRST_RELEASE: Mapping[str, Any] = {
+    "scoring": LINE,
+    "span": ANSWER_TOKENS,
+    "similarity": SIMILAR,
+    "one_line": False,
+}
+"""How replies are read whose log does not say how: as in releases without these parameters. ``one_line`` says whether
+a reply ends at a line break."""
+
+
+def reading_of(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return how a reply is read: what the metadata of its question say, or the way of the first releases."""
+    return {name: metadata.get(name, value) for name, value in FIRST_RELEASE.items()}
+
+
+def reading_of_run(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return how the replies of a run are read."""
+    return reading_of({**parameters, "one_line": WORDINGS[parameters["prompt"]].one_line})
+
+
+def read_answer_of(question: Question, reply: str, how: Mapping[str, Any]) -> ShortAnswer:
+    """Read the answer by the author's scoring, or by this package's."""
+    if how["scoring"] == LINE:
+        return read_short_answer(reply, question.kind, known_answers(question))
+    return read_whole_reply(reply, question.kind, _reasoning_end(reply), one_line=how["one_line"])
+
+
+def span_of_evidence(reply: str, answer: ShortAnswer, how: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the part of a reply whose tokens are the evidence: the whole reply, or its answer."""
+    if how["span"] == ANSWER_TOKENS:
+        return answer.begin, answer.end
+    return whole_reply(reply, _reasoning_end(reply), one_line=how["one_line"])
 
 
 _MOST_WORDS = 6
@@ -256,27 +309,6 @@ _EXPLANATION = re.compile(
 A full stop counts if the word before it is too long for an abbreviation, or if the words after it begin a sentence
 about the answer.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class ShortAnswer:
-    """A short answer as read.
-
-    Attributes
-    ----------
-    text : str
-        The answer as written in the reply, or in canonical form if it is a number; empty if there is none.
-    begin, end : int
-        The span of the answer, ``reply[begin:end]``.
-    status : Status
-        ``ok``; ``repaired`` if something else was removed; ``refused``; ``missing_answer`` for an empty reply;
-        ``unreadable`` for a reply without letters or digits.
-    """
-
-    text: str
-    begin: int
-    end: int
-    status: Status
 
 
 def read_short_answer(reply: str, kind: Kind = "text", keys: Sequence[str] = ()) -> ShortAnswer:

@@ -31,6 +31,7 @@ from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Interval
 from confidence_tasks.statistics.core import BoolArray, FloatArray
 from confidence_tasks.statistics.information import meta_information_test
+from confidence_tasks.studies.logprob_metacognition import paper_2
 from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     ROBUSTNESS_CHECKS,
     TEMPERATURES,
@@ -580,11 +581,12 @@ REPORT = StudyReport(
         efficiency_space,
         temperature_figure,
         robustness_figure,
+        *paper_2.FIGURES,
     ),
     tables=(verdicts, valid_measures, quarters, by_domain, by_temperature, robustness_table),
     checks=(*checks.GENERAL, m_ratio_by_construction, unequal_variance, no_reference_temperature),
     cross_condition_distributions=version_1,
     analysis=analyse,
-    replication=REPLICATION,
+    replication=(REPLICATION, paper_2.REPLICATION),
     power=(POWER,),
 )

@@ -22,18 +22,31 @@ from confidence_tasks.study.trial import question_from_metadata
 
 
 @scorer(metrics=[])
-def nlp_metad_scorer(domains: str = "lexicon", cache: bool | None = None) -> Scorer:
-    """Score a reply as a trial, with the domain by the lexicon or by a model."""
+def nlp_metad_scorer(
+    domains: str = "lexicon",
+    cache: bool | None = None,
+    scoring: str | None = None,
+    span: str | None = None,
+    similarity: float | None = None,
+) -> Scorer:
+    """Score a reply as a trial, with the domain by the lexicon or by a model.
+
+    ``scoring``, ``span`` and ``similarity`` are those of the run by default.
+    """
     from confidence_tasks.studies.logprob_metacognition import STUDY
+
+    given = {"scoring": scoring, "span": span, "similarity": similarity}
+    changes = {name: value for name, value in given.items() if value is not None}
 
     async def score(state: TaskState, target: Target) -> Score:
         if lost := score_of_lost(state.store):
             return lost
-        question, replies = question_from_metadata(state.metadata), replies_of(state, STUDY)
+        question = question_from_metadata(state.metadata).with_metadata(**changes)
+        replies = replies_of(state, STUDY)
         trial = read_trial(STUDY, question, state.metadata["condition"], replies, {})
         if domains == "model":
-            prompt = classifier_prompt(question.text, question.gold or "")
-            reply = await ask_role(CLASSIFIER_ROLE, CLASSIFIER_SYSTEM, prompt, state, cache=cache)
+            asked = classifier_prompt(question.text, question.gold or "")
+            reply = await ask_role(CLASSIFIER_ROLE, CLASSIFIER_SYSTEM, asked, state, cache=cache)
             trial["domain"] = read_domain("" if reply.stop else reply.text)
         text = explanation(STUDY, trial, question, replies[ANSWER][0].tokens)
         return trial_score(STUDY, trial, state.metadata, answer=trial["answer"], explanation=text)

@@ -14,28 +14,32 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from confidence_tasks.reading.answers import known_answers
 from confidence_tasks.reading.explanation import answer_and_key, escape_markdown
 from confidence_tasks.reading.grading import match_answer
 from confidence_tasks.reading.token_probabilities import AnswerTokens, answer_tokens, missing_reason
 from confidence_tasks.simulation.subject import Subject, evaluate_measures, even_points
 from confidence_tasks.statistics import information, sdt, selective
 from confidence_tasks.statistics.core import Reason
+from confidence_tasks.studies.logprob_metacognition.author import AUTHOR, NO_ANSWER
 from confidence_tasks.studies.logprob_metacognition.replies import (
+    ALL_TOKENS,
     ANSWER,
     CONDITIONS,
     EVASIONS,
+    FIRST_RELEASE,
     GOLD,
     SLOPPY_FORMS,
-    ShortAnswer,
     domain_of,
     draw_mean_logprob,
-    read_short_answer,
+    read_answer_of,
+    reading_of,
+    span_of_evidence,
 )
 from confidence_tasks.study import TaskMetrics
 from confidence_tasks.study.inference import Bounded, Inverted, Percentile, Proportion, Student
 from confidence_tasks.study.measures import (
     ACCURACY,
+    ACCURACY_OF_ALL,
     PARSE_RATE,
     Columns,
     Compute,
@@ -87,9 +91,10 @@ class LogprobTrial(Trial):
     temperature : float
         Sampling temperature; 0 is greedy decoding.
     mean_logprob : float
-        Mean log-probability of the answer's tokens in nats, the study's evidence; NaN if it is missing.
+        Mean log-probability of the reply's tokens, or of the answer's with ``span=answer``, in nats, the study's
+        evidence; NaN if it is missing.
     tokens : float
-        Number of tokens of the answer; NaN if the reply was not finished.
+        Number of these tokens; NaN if the reply was not finished.
     domain : str
         Knowledge domain of the question, one of ``confidence_tasks.studies.logprob_metacognition.replies.DOMAINS``.
     answer : str
@@ -115,11 +120,14 @@ MEANINGS: Mapping[Status, str] = {
     "missing_confidence": "The provider's tokens are not those of the reply, or have no log-probabilities; the answer "
     "still counts for accuracy.",
     "unreadable": "The reply holds neither letters nor digits.",
+    "refused": "The reply declines to answer; the author’s scoring counts it as wrong.",
 }
 
 
 def read_reply(question: Question, condition: str, replies: Replies) -> LogprobTrial:
-    """Read the answer, align its tokens and grade it; the domain is that of the lexicon.
+    """Read the answer, align the tokens of the evidence and grade it; the domain is that of the lexicon.
+
+    The metadata of the question say how: ``scoring``, ``span``, ``similarity``, and whether the reply has ``one_line``.
 
     Examples
     --------
@@ -131,24 +139,27 @@ def read_reply(question: Question, condition: str, replies: Replies) -> LogprobT
     ('T=0.7', 1.0, 'fuzzy', 0.7788, 'Arts & Literature')
     """
     (reply,) = replies[ANSWER]
-    answer = read_short_answer(reply.text, question.kind, known_answers(question))
-    evidence = answer_tokens(reply.tokens, reply.text, answer.begin, answer.end)
+    how = reading_of(question.metadata)
+    answer = read_answer_of(question, reply.text, how)
+    evidence = answer_tokens(reply.tokens, reply.text, *span_of_evidence(reply.text, answer, how))
     gold_mean_logprob = math.nan
     for scored in replies.get(GOLD, ()):
         begin = len(scored.text) - len(question.gold or "")
         gold_mean_logprob = answer_tokens(scored.tokens, scored.text, begin, len(scored.text)).mean_logprob
-    match = match_answer(answer.text, question)
-    mean_logprob = evidence.mean_logprob if answer.text else math.nan
+    match = match_answer(answer.text, question, how["similarity"])
+    # The author's scoring has no missing answer: one that is refused is wrong.
+    is_graded = bool(answer.text) or (how["scoring"] == AUTHOR and answer.status in NO_ANSWER)
+    mean_logprob = evidence.mean_logprob if is_graded else math.nan
     return LogprobTrial(
         question_id=question.id,
         source=question.source,
         condition=condition,
-        correct=math.nan if not answer.text or question.gold is None else float(match != "none"),
+        correct=float(match != "none") if is_graded and question.gold is not None else math.nan,
         confidence=math.exp(mean_logprob),
         status="missing_confidence" if answer.text and math.isnan(mean_logprob) else answer.status,
         temperature=CONDITIONS.number(condition),
         mean_logprob=mean_logprob,
-        tokens=_number_of_tokens(reply, answer, evidence),
+        tokens=_number_of_tokens(reply, evidence, is_graded=is_graded),
         domain=domain_of(question.text),
         answer=answer.text,
         match=match,
@@ -156,10 +167,10 @@ def read_reply(question: Question, condition: str, replies: Replies) -> LogprobT
     )
 
 
-def _number_of_tokens(reply: ModelReply, answer: ShortAnswer, evidence: AnswerTokens) -> float:
+def _number_of_tokens(reply: ModelReply, evidence: AnswerTokens, *, is_graded: bool) -> float:
     if reply.stop and not reply.text:
         return math.nan
-    return float(evidence.tokens if answer.text else 0)
+    return float(evidence.tokens if is_graded else 0)
 
 
 # Measures -------------------------------------------------------------------------------------------------------
@@ -238,6 +249,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             inference=Student(informative=smallest_set(*_CLASSES)),
         ),
         ACCURACY,
+        ACCURACY_OF_ALL,
         PARSE_RATE,
         calibration_error(
             "ece", "Expected calibration error of exp(mean log-probability), 10 bins of equal width."
@@ -335,7 +347,10 @@ def explain(trial: LogprobTrial, question: Question, tokens: Sequence[Token] = (
 
 
 def true_values(subject: Subject, condition: str, *run: object) -> dict[str, float]:
-    """Return the true values of a subject's measures at a temperature, whatever the run.
+    """Return the true values of a subject's measures at a temperature.
+
+    Raises ValueError for a sloppy subject whose whole reply is the answer or the evidence: what it says around its
+    answers has no known effect. ``run`` is the task and its parameters, if they are known.
 
     AUROC2, d_a and the slope of the z-ROC agree with the formulas of :mod:`.replies`, except for the binning of the
     latter two and the bound of log-probabilities at 0.
@@ -346,6 +361,9 @@ def true_values(subject: Subject, condition: str, *run: object) -> dict[str, flo
     >>> {name: round(values[name], 2) for name in ("accuracy", "auroc2", "z_roc_slope", "d_a")}
     {'accuracy': 0.77, 'auroc2': 0.86, 'z_roc_slope': 1.0, 'd_a': 1.5}
     """
+    how = reading_of(run[1]) if len(run) > 1 and isinstance(run[1], Mapping) else FIRST_RELEASE
+    if subject.sloppiness and (how["scoring"] == AUTHOR or how["span"] == ALL_TOKENS):
+        raise ValueError("true values of a sloppy subject are known for scoring=line and span=answer only")
     temperature, standard_normal = CONDITIONS.number(condition), NormalDist()
     evasion_rate = subject.sloppiness * len(EVASIONS) / (len(SLOPPY_FORMS) + len(EVASIONS))
     correct, noises, probabilities = [], [], []
