@@ -76,13 +76,17 @@ def test_temperature_reaches_the_model():
 
 def test_right_answer_is_forced_on_request():
     model = SpellingLM()
-    run = lm_eval_run(model, [NAME], {"n": 3, "force_gold": True, **OF_THE_ANSWER}, gen_kwargs="max_gen_toks=12")
+    run = lm_eval_run(
+        model, [NAME], {"n": 3, "force_gold": True, **OF_THE_ANSWER}, gen_kwargs="max_gen_toks=12"
+    )
     assert {settings["max_gen_toks"] for settings in model.settings} == {12}
     for sample in run["samples"][NAME]:
         gold = sample["doc"]["target"]
         assert sample["trial"]["gold_mean_logprob"] == -sum(map(ord, gold)) / len(gold)
         assert any(before.endswith("\nAnswer: ") and scored == gold for before, scored in model.scored)
-    assert math.isnan(trials_of(lm_eval_run(SpellingLM(), [NAME], {"n": 1, **OF_THE_ANSWER}))[0]["gold_mean_logprob"])
+    assert math.isnan(
+        trials_of(lm_eval_run(SpellingLM(), [NAME], {"n": 1, **OF_THE_ANSWER}))[0]["gold_mean_logprob"]
+    )
 
 
 @pytest.mark.parametrize(
