@@ -18,8 +18,8 @@ from zipfile import ZipFile
 from inspect_ai.log import EvalLog, condense_sample, read_eval_log, write_eval_log
 
 from confidence_tasks.harness.compat import LogWriter, run_quietly
-from confidence_tasks.report.inspect_logs import read_inspect_log
-from confidence_tasks.report.log_contents import SUMMARIES
+from confidence_tasks.logs.inspect_logs import read_inspect_log
+from confidence_tasks.logs.log_contents import SUMMARIES
 
 
 def seconds(work: Callable[[], object]) -> float:

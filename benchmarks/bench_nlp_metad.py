@@ -15,10 +15,10 @@ from contextlib import contextmanager
 import numpy as np
 import pandas as pd
 
+from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.report.compare import compare_models
 from confidence_tasks.report.contrasts import model_numbers
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.statistics import bootstrap
 from confidence_tasks.statistics.discrimination import auroc2
 from confidence_tasks.studies.logprob_metacognition import STUDY as NLP_METAD

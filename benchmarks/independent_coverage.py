@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.estimates import Settings, distributions, interval_of_measure
-from confidence_tasks.report.task_trials import TrialSubset
+from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure
 

@@ -23,15 +23,16 @@ KERNEL.remove("studies")
 LINES_OF_A_FILE = 640
 LINES_OF_A_FUNCTION = 90
 """Without its docstring."""
-LINES_OF_A_FOLDER = 10_300
+LINES_OF_A_FOLDER = 7_900
 """Of code, without blank lines, comments and docstrings. There is no limit for ``studies``, which anyone may add to."""
 COMPLEXITY = 10
 """Cyclomatic complexity of a function as radon counts it: comprehensions and ``and`` and ``or`` are branches too."""
 COMPLEX_FUNCTIONS: Mapping[str, int] = {
     "harness": 9,
     "new_study": 1,
+    "logs": 11,
     "reading": 9,
-    "report": 58,
+    "report": 38,
     "simulation": 1,
     "sources": 5,
     "studies": 20,

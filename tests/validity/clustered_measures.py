@@ -12,8 +12,9 @@ from scipy.special import expit
 from tests.validity.clustered_studies import Array, Generator, informed, passages
 
 from confidence_tasks.catalogue import studies
+from confidence_tasks.logs.task_trials import Columns
 from confidence_tasks.report.estimates import Settings, combined, distributions, interval_of_measure
-from confidence_tasks.report.task_trials import Columns, TrialSubset
+from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.units import SAMPLING_UNIT
 

@@ -12,7 +12,8 @@ from tests.items import items_asking, items_of, riskeval_items, scale_items
 from tests.trials import fermieval_trial, lifeeval_trial, question_set_trial, scale_trial
 from tests.validity.simulated_studies import Population, replies
 
-from confidence_tasks.report.task_trials import Columns, Group, by_condition
+from confidence_tasks.logs.task_trials import Columns
+from confidence_tasks.report.groups import Group, by_condition
 from confidence_tasks.simulation.subject import Subject, normal
 from confidence_tasks.sources import Question, load
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from confidence_tasks.report.contrasts import paired_differences
 from confidence_tasks.report.estimates import Distribution, Settings, informative, mean, resampled
-from confidence_tasks.report.task_trials import TrialSubset
+from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.simulation.draws import decide, paired_draws
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics.inference.resampling import as_estimate

@@ -28,7 +28,7 @@ from confidence_tasks.report.estimates import (
     interval_of_measure,
     resampled,
 )
-from confidence_tasks.report.task_trials import Group, TrialSubset
+from confidence_tasks.report.groups import Group, TrialSubset
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Interval
 from confidence_tasks.statistics.inference.resampling import as_estimate

@@ -96,7 +96,7 @@ def test_a_study_is_what_the_report_prints() -> None:
     (study,) = studies(chosen, N, 1, SETTINGS, seed=0)
     rows = {name: column[drawn] for name, column in chosen.columns.items()}
     rows["question_id"] = np.array([f"q{i}" for i in range(N)], dtype=object)
-    from confidence_tasks.report.task_trials import by_condition
+    from confidence_tasks.report.groups import by_condition
 
     groups = by_condition(rows)
     found = distributions(rows, groups[0].cells, chosen.measures, SETTINGS)

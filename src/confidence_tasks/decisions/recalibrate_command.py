@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from confidence_tasks.decisions.command_parts import condition_option, read_tasks
+from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.commands import (
     FILE,
     as_click_error,
@@ -19,7 +20,13 @@ from confidence_tasks.report.commands import (
     print_table,
     settings_options,
 )
-from confidence_tasks.report.labels import limits, measure_label, number, printable, signed, why_missing
+from confidence_tasks.report.labels import (
+    limits,
+    measure_label,
+    number,
+    signed,
+    why_missing,
+)
 from confidence_tasks.sources.source import write_atomically
 
 if TYPE_CHECKING:

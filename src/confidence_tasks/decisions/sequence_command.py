@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from confidence_tasks.decisions.command_parts import read_tasks
+from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.commands import (
     FILE,
     as_click_error,
@@ -21,16 +22,16 @@ from confidence_tasks.report.commands import (
     print_table,
     seed_option,
 )
-from confidence_tasks.report.labels import measure_label, number, printable
+from confidence_tasks.report.labels import measure_label, number
 from confidence_tasks.sources.source import write_atomically
 from confidence_tasks.study.gates import Gate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from confidence_tasks.logs.task_trials import TaskTrials
     from confidence_tasks.report.figures import Figure, Panel
     from confidence_tasks.report.sequences import GateSequence
-    from confidence_tasks.report.task_trials import TaskTrials
 
 
 @click.command(

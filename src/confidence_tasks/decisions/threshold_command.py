@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from confidence_tasks.decisions.command_parts import condition_option, read_tasks
+from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.commands import (
     WITHIN_0_AND_1,
     as_click_error,
@@ -21,7 +22,7 @@ from confidence_tasks.report.commands import (
     print_table,
     seed_option,
 )
-from confidence_tasks.report.labels import number, printable
+from confidence_tasks.report.labels import number
 
 if TYPE_CHECKING:
     from confidence_tasks.decisions.judged import JudgedAnswers

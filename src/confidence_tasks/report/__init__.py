@@ -11,11 +11,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.collection import Collection, collect, trials
+    from confidence_tasks.logs.collection import Collection, collect
+    from confidence_tasks.report.read_trials import trials
     from confidence_tasks.report.write import Report, report_of
 
 _HOMES = {
-    **dict.fromkeys(("Collection", "collect", "trials"), "confidence_tasks.report.collection"),
+    **dict.fromkeys(("Collection", "collect"), "confidence_tasks.logs.collection"),
+    "trials": "confidence_tasks.report.read_trials",
     **dict.fromkeys(("Report", "report_of"), "confidence_tasks.report.write"),
 }
 

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from confidence_tasks.harness.stopped import NOTICES
 from confidence_tasks.harness.system_role import SYSTEM_MESSAGE
+from confidence_tasks.logs.task_trials import asked
+from confidence_tasks.logs.trial_files import FALLBACK, QUESTION, UNKNOWN_RUN, TrialFile
 from confidence_tasks.reading.thoughts import UNKNOWN_MARK
 from confidence_tasks.report.labels import measure_label, number
 from confidence_tasks.report.notices import (
@@ -26,8 +28,6 @@ from confidence_tasks.report.notices import (
 )
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import study_report
-from confidence_tasks.report.task_trials import asked
-from confidence_tasks.report.trial_files import FALLBACK, QUESTION, UNKNOWN_RUN, TrialFile
 from confidence_tasks.sources.clusters import BY_SUBJECT, CLUSTER_KINDS
 from confidence_tasks.statistics import complete
 from confidence_tasks.statistics.inference.clusters import Clusters

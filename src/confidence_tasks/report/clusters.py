@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confidence_tasks.report.task_trials import Columns, ModelTrials, TaskTrials
+from confidence_tasks.logs.task_trials import Columns, ModelTrials, TaskTrials
 from confidence_tasks.sources.clusters import CLUSTER_KINDS
 from confidence_tasks.study.parameter import did_you_mean
 from confidence_tasks.study.units import SAMPLING_UNIT, clustered_units

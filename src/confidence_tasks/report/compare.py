@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 
 from confidence_tasks.catalogue import study_named
 from confidence_tasks.harness.workers import Lost, Workers
-from confidence_tasks.report.cache import Cache, computed
+from confidence_tasks.logs.cache import Cache, computed
+from confidence_tasks.logs.task_trials import (
+    Columns,
+    ModelTrials,
+    TaskTrials,
+    asked,
+    in_order,
+)
+from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.checks import (
     conflicting_ids,
 )
@@ -28,17 +36,7 @@ from confidence_tasks.report.estimates import (
     distributions,
     interval_of_measure,
 )
-from confidence_tasks.report.labels import printable
-from confidence_tasks.report.task_trials import (
-    ALL_TRIALS,
-    Columns,
-    Group,
-    ModelTrials,
-    TaskTrials,
-    asked,
-    in_order,
-    split_by_source,
-)
+from confidence_tasks.report.groups import ALL_TRIALS, Group, split_by_source
 from confidence_tasks.statistics import Interval, holm
 from confidence_tasks.statistics.inference.tests import adjusted_for_all
 from confidence_tasks.study.definition import Study

@@ -23,6 +23,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from confidence_tasks.catalogue import study_named
+from confidence_tasks.logs.task_trials import Columns
 from confidence_tasks.report.estimates import (
     Distribution,
     Distributions,
@@ -32,15 +33,14 @@ from confidence_tasks.report.estimates import (
     distributions,
     estimates,
 )
-from confidence_tasks.report.study_report import study_report
-from confidence_tasks.report.task_trials import (
+from confidence_tasks.report.groups import (
     BY_CONDITION,
-    Columns,
     Group,
     TrialSubset,
     groups_of,
     pooled_groups,
 )
+from confidence_tasks.report.study_report import study_report
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import FloatArray, undefined
 from confidence_tasks.statistics.inference.clusters import Clusters

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from confidence_tasks.logs.task_trials import Columns, TaskTrials
 from confidence_tasks.report import compare as comparison
 from confidence_tasks.report import given
 from confidence_tasks.report.clusters import with_units
@@ -17,7 +18,6 @@ from confidence_tasks.report.compared_runs import model_pairs
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.labels import why_missing
 from confidence_tasks.report.summary_tables import Differences, grouped
-from confidence_tasks.report.task_trials import Columns, TaskTrials
 from confidence_tasks.study.given_trials import as_pandas, given_trials
 
 

@@ -14,7 +14,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from confidence_tasks.report.task_trials import Columns, Group, ModelGroups, TrialSubset
+from confidence_tasks.logs.task_trials import Columns
+from confidence_tasks.report.groups import Group, ModelGroups, TrialSubset
 from confidence_tasks.statistics import Estimate, Interval
 from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray, undefined
 from confidence_tasks.statistics.inference.clusters import Clusters

@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 
 from confidence_tasks.catalogue import studies
+from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.report.estimates import Estimated
+from confidence_tasks.report.groups import BY_CONDITION
 from confidence_tasks.report.labels import group_label, measure_label, why_missing
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import study_report
-from confidence_tasks.report.task_trials import BY_CONDITION, ModelTrials, TaskTrials
 from confidence_tasks.statistics import Interval
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.stage import TOKENS

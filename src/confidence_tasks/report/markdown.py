@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from confidence_tasks.logs.texts import without_controls
 from confidence_tasks.report.labels import (
     TITLE,
     group_label,
@@ -16,7 +17,6 @@ from confidence_tasks.report.labels import (
     p_value,
     signed,
     why_missing,
-    without_controls,
 )
 
 if TYPE_CHECKING:

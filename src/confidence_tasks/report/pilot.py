@@ -10,11 +10,12 @@ from itertools import combinations
 
 import numpy as np
 
+from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, in_order
 from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.compare import compare_models
 from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.groups import ALL_TRIALS
 from confidence_tasks.report.results import results_and_lost
-from confidence_tasks.report.task_trials import ALL_TRIALS, ModelTrials, TaskTrials, in_order
 from confidence_tasks.study.units import units_of
 
 ALL = "all"

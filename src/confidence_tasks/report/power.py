@@ -19,9 +19,9 @@ import numpy as np
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.contrasts import paired_differences
 from confidence_tasks.report.estimates import Distribution, Settings, informative, resampled
+from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.report.pilot import ClusterEffect
 from confidence_tasks.report.study_report import study_report
-from confidence_tasks.report.task_trials import TrialSubset
 from confidence_tasks.simulation.power_design import PowerDesign, default_designs
 from confidence_tasks.simulation.power_subjects import Answers, Pair, pair_of_subjects
 from confidence_tasks.simulation.subject import make_subject

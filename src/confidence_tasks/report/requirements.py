@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Self
 
 from confidence_tasks.report.estimates import Estimated
+from confidence_tasks.report.groups import BY_CONDITION
 from confidence_tasks.report.labels import limits, number, why_missing
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.task_trials import BY_CONDITION
 from confidence_tasks.study.gates import parse_bound, parse_number
 from confidence_tasks.study.parameter import did_you_mean
 

@@ -11,22 +11,20 @@ from typing import Any
 import pandas as pd
 
 from confidence_tasks.harness.workers import Advance, Job, Lost, Workers
-from confidence_tasks.report.cache import Cache, computed
+from confidence_tasks.logs.cache import Cache, computed
+from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, in_order
+from confidence_tasks.logs.trial_files import Skipped
 from confidence_tasks.report.contrasts import Contrast, Numbers, model_numbers
 from confidence_tasks.report.estimates import Estimated, Settings
-from confidence_tasks.report.labels import why_missing
-from confidence_tasks.report.study_report import study_report
-from confidence_tasks.report.task_trials import (
+from confidence_tasks.report.groups import (
     Group,
-    ModelTrials,
-    TaskTrials,
     TrialSubset,
     groups_of,
-    in_order,
     pooled_groups,
     split_by_source,
 )
-from confidence_tasks.report.trial_files import Skipped
+from confidence_tasks.report.labels import why_missing
+from confidence_tasks.report.study_report import study_report
 from confidence_tasks.statistics.inference import bonferroni
 from confidence_tasks.statistics.inference.tests import adjusted_for_all
 from confidence_tasks.study.measures import Measure

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from confidence_tasks.logs.collection import Path
+from confidence_tasks.logs.task_trials import Columns, TaskTrials
 from confidence_tasks.report.checks import notice_records
 from confidence_tasks.report.clusters import with_units
-from confidence_tasks.report.collection import Path
 from confidence_tasks.report.estimates import Estimated, Settings, distributions, estimates
 from confidence_tasks.report.extra_tables import trials_frame
 from confidence_tasks.report.given import (
@@ -28,11 +29,11 @@ from confidence_tasks.report.given import (
     settings_of,
     standard_measures,
 )
+from confidence_tasks.report.groups import Group, split_by_source
 from confidence_tasks.report.interval_summary import INTERVAL_MEASURES, summarise_intervals
 from confidence_tasks.report.labels import why_missing
 from confidence_tasks.report.results import compute_results, estimates_frame, results_without_numbers
 from confidence_tasks.report.summary_tables import Summary, grouped
-from confidence_tasks.report.task_trials import Columns, Group, TaskTrials, split_by_source
 from confidence_tasks.statistics import Reason
 from confidence_tasks.study import score_measures as scored
 from confidence_tasks.study.given import named_column

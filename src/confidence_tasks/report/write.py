@@ -18,9 +18,12 @@ from pathlib import Path
 from markupsafe import Markup
 
 from confidence_tasks.harness.workers import Advance, Workers
-from confidence_tasks.report.cache import Cache
+from confidence_tasks.logs.cache import Cache
+from confidence_tasks.logs.collection import Collection
+from confidence_tasks.logs.task_trials import group_by_task
+from confidence_tasks.logs.texts import without_controls
+from confidence_tasks.logs.trial_files import Skipped
 from confidence_tasks.report.clusters import with_units
-from confidence_tasks.report.collection import Collection
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, Overview, overviews, variants_table
 from confidence_tasks.report.figures import SHARED, Colour, Figure, figure_svg, share_parts
@@ -36,7 +39,6 @@ from confidence_tasks.report.labels import (
     page_part,
     plain_cell,
     rendered,
-    without_controls,
 )
 from confidence_tasks.report.notices import Notice, Severity, in_order_of_severity
 from confidence_tasks.report.page.first_screen import (
@@ -58,8 +60,6 @@ from confidence_tasks.report.paper import Replication
 from confidence_tasks.report.paper.filled import Filled, filled_papers, html_table
 from confidence_tasks.report.results import TaskResults, contrasts_frame, estimates_frame, results_and_lost
 from confidence_tasks.report.study_report import study_report
-from confidence_tasks.report.task_trials import group_by_task
-from confidence_tasks.report.trial_files import Skipped
 from confidence_tasks.sources.source import write_atomically
 from confidence_tasks.study.measures import Measure
 

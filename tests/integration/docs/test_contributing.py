@@ -48,7 +48,7 @@ def sureness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Module
 
 
 def test_the_new_study_runs_and_its_report_is_written(sureness: ModuleType, tmp_path: Path) -> None:
-    from confidence_tasks.report.collection import collect
+    from confidence_tasks.logs.collection import collect
     from confidence_tasks.report.write import report_of
 
     made = study_task(sureness.STUDY)(source="arithmetic_boolean", n=200)

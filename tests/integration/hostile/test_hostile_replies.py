@@ -11,7 +11,7 @@ from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage, get_model
 from tests.unit.reading.fuzz_targets import CHOICE, PARTS, READERS, SCORED, TEXT, faults
 
 from confidence_tasks import riskeval
-from confidence_tasks.report.collection import collect
+from confidence_tasks.logs.collection import collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.write import report_of
 from confidence_tasks.studies.riskeval.replies import Fault, judge_prompt, parser_prompt, read_verdict

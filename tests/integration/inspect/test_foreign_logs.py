@@ -14,7 +14,7 @@ from inspect_ai.solver import TaskState, solver
 
 import confidence_tasks as ct
 from confidence_tasks.cli import main
-from confidence_tasks.report.collection import collect
+from confidence_tasks.logs.collection import collect
 
 
 @scorer(metrics=[mean()])

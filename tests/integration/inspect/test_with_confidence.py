@@ -28,7 +28,7 @@ from inspect_ai.tool import ToolCall
 
 from confidence_tasks import with_confidence
 from confidence_tasks.harness.inspect.schemas import IGNORING
-from confidence_tasks.report.collection import collect
+from confidence_tasks.logs.collection import collect
 from confidence_tasks.studies.benchmark.asking import parse_asks
 from confidence_tasks.studies.benchmark.scorer import _why_unanswered, side_conversation, stated_confidence
 

@@ -12,7 +12,7 @@ from tests.integration.lm_eval.harnesses import Scripted, stubs
 from confidence_tasks.harness.correctness import ASKED
 from confidence_tasks.harness.lm_eval.generated import Generated
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.report.collection import collect
+from confidence_tasks.logs.collection import collect
 
 SUMS = """
 task: {name}

@@ -16,15 +16,15 @@ from tests.unit.report.runs import SUBJECTS, rows, write
 
 from confidence_tasks.cli import main
 from confidence_tasks.harness.workers import Workers
-from confidence_tasks.report import cache as cache_module
+from confidence_tasks.logs import cache as cache_module
+from confidence_tasks.logs.cache import Cache, key_of, table_of, user_cache
+from confidence_tasks.logs.task_trials import group_by_task
+from confidence_tasks.logs.trial_files import TrialFile
 from confidence_tasks.report import collect, report_of
-from confidence_tasks.report.cache import Cache, key_of, table_of, user_cache
 from confidence_tasks.report.compare import compare_models
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.figures import Figure, Panel, panel_svg
 from confidence_tasks.report.page.tasks import figure_views
-from confidence_tasks.report.task_trials import group_by_task
-from confidence_tasks.report.trial_files import TrialFile
 
 FEW = Settings(n_resamples=50)
 
@@ -125,7 +125,7 @@ def test_a_file_that_is_changed_is_read_anew_and_one_that_is_moved_is_not(tmp_pa
 @pytest.mark.parametrize("ending", [b"", b"more"], ids=["log", "no log"])
 def test_a_log_whose_sample_changes_in_place_is_read_anew(tmp_path, monkeypatch, kept, ending):
     path, read = tmp_path / "mine.eval", []
-    monkeypatch.setattr("confidence_tasks.report.inspect_logs.read_inspect_log", _noted(read))
+    monkeypatch.setattr("confidence_tasks.logs.inspect_logs.read_inspect_log", _noted(read))
     for said in ("yes", "yes", "not"):
         with zipfile.ZipFile(path, "w") as archive:
             for name in ("samples/1_epoch_1.json", "samples/2_epoch_1.json"):

@@ -15,9 +15,9 @@ from inspect_ai.model import GenerateConfig, ModelConfig
 from tests.unit.report.runs import rows, write
 
 from confidence_tasks.harness.lm_eval.groups import TRIAL
+from confidence_tasks.logs.task_trials import group_by_task
+from confidence_tasks.logs.trial_files import without_secrets
 from confidence_tasks.report import collect
-from confidence_tasks.report.task_trials import group_by_task
-from confidence_tasks.report.trial_files import without_secrets
 
 SECRETS = {
     "token": "hf_abcdef",

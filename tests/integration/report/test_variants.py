@@ -9,9 +9,9 @@ from inspect_ai.solver import generate
 from tests.unit.report.runs import rows, undrawn_report, write
 
 from confidence_tasks import scale_granularity
+from confidence_tasks.logs.inspect_logs import read_inspect_log
 from confidence_tasks.report import collect, trials
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.inspect_logs import read_inspect_log
 
 FEW = Settings(n_resamples=50)
 MODEL = "simulated/overconfident"

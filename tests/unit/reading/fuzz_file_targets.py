@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from confidence_tasks.report.collection import collect
+from confidence_tasks.logs.collection import collect
 from confidence_tasks.report.score_replies import _replies as replies_of
 from confidence_tasks.report.score_replies import reply_forms
 from confidence_tasks.sources import SourceError

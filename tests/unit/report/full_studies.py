@@ -8,9 +8,9 @@ from typing import Any
 from tests.items import items_asking, reply_to, riskeval_items, scale_items
 from tests.trials import fermieval_trial, scale_trial
 
+from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.report.compare import Comparison, compare_models
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.simulation.power_subjects import Pair
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load

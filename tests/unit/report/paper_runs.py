@@ -10,14 +10,15 @@ from tests.unit.report.runs import write
 from tests.unit.studies.logprob_trials import NATURAL, Evidence
 from tests.unit.studies.logprob_trials import trials as logprob_trials
 
+from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report import collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import overviews
 from confidence_tasks.report.figures.general import model_styles
+from confidence_tasks.report.groups import ModelGroups
 from confidence_tasks.report.page.tasks import figures_of, overview_figures
 from confidence_tasks.report.paper.filled import filled_papers
 from confidence_tasks.report.results import compute_results
-from confidence_tasks.report.task_trials import ModelGroups, group_by_task
 from confidence_tasks.report.write import extras_of
 from confidence_tasks.sources import Question
 from confidence_tasks.sources.generated import lifeeval_question

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from tests.unit.report.test_benchmark_samples import generated, sample
 
-from confidence_tasks.report.benchmark_samples import benchmark_samples
-from confidence_tasks.report.collection import collect
-from confidence_tasks.report.trial_files import NotTrialsError
+from confidence_tasks.logs.benchmark_samples import benchmark_samples
+from confidence_tasks.logs.collection import collect
+from confidence_tasks.logs.trial_files import NotTrialsError
 
 TIME = "2026-01-31T10-00-00.000000"
 

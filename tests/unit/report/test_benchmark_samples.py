@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from confidence_tasks.harness.correctness import Correctness
-from confidence_tasks.report.benchmark_samples import benchmark_samples, group_of_task
-from confidence_tasks.report.trial_files import NotTrialsError
+from confidence_tasks.logs.benchmark_samples import benchmark_samples, group_of_task
+from confidence_tasks.logs.trial_files import NotTrialsError
 
 OPTIONS = (" Lima", " Cusco")
 

@@ -21,12 +21,12 @@ from inspect_ai.model import ModelFallback
 from inspect_ai.scorer import ScoreEdit, includes
 from tests.unit.report.runs import undrawn_report
 
+from confidence_tasks.logs.inspect_logs import read_inspect_log
+from confidence_tasks.logs.task_trials import ModelTrials, group_by_task
+from confidence_tasks.logs.trial_files import NotTrialsError
 from confidence_tasks.report import collect, log_contents, sample_changes
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.inspect_logs import read_inspect_log
 from confidence_tasks.report.rescore import rescore
-from confidence_tasks.report.task_trials import ModelTrials, group_by_task
-from confidence_tasks.report.trial_files import NotTrialsError
 
 FEW = Settings(n_resamples=20)
 

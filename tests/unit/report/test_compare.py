@@ -15,12 +15,12 @@ from tests.unit.report.runs import write
 from tests.unit.studies.logprob_trials import Evidence
 from tests.unit.studies.logprob_trials import trials as logprob_trials
 
+from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, group_by_task
 from confidence_tasks.report import collect
 from confidence_tasks.report.commands.compare import compare as command
 from confidence_tasks.report.compare import Comparison, compare_models
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.results import TaskResults, compute_results
-from confidence_tasks.report.task_trials import ModelTrials, TaskTrials, group_by_task
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL

@@ -22,16 +22,16 @@ from tests.integration.golden_logs import EXAMPLES
 from tests.unit.report.runs import undrawn_report
 
 from confidence_tasks.harness.inspect.viewer import scored_trial
-from confidence_tasks.report import collect, log_contents
-from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.inspect_logs import read_inspect_log
-from confidence_tasks.report.log_contents import (
+from confidence_tasks.logs.inspect_logs import read_inspect_log
+from confidence_tasks.logs.log_contents import (
     MOST_DIGITS,
     MOST_LEVELS,
     decode_summaries,
     refuse_unbounded,
 )
-from confidence_tasks.report.trial_files import NotTrialsError
+from confidence_tasks.logs.trial_files import NotTrialsError
+from confidence_tasks.report import collect, log_contents
+from confidence_tasks.report.estimates import Settings
 
 
 @pytest.mark.parametrize(

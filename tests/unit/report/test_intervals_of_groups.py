@@ -13,7 +13,7 @@ from confidence_tasks.report.estimates import (
     interval_of_measure,
     resampled,
 )
-from confidence_tasks.report.task_trials import TrialSubset, split_by_source
+from confidence_tasks.report.groups import TrialSubset, split_by_source
 from confidence_tasks.statistics import ece_interval
 from confidence_tasks.studies.riskeval.measures import COUNTS
 from confidence_tasks.studies.scales.trials import MEASURES

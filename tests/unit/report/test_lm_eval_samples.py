@@ -9,10 +9,10 @@ from tests.unit.report.runs import rows, undrawn_report, write
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.lm_eval.groups import TRIAL, task_groups
+from confidence_tasks.logs.other_files import _study
+from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report import collect
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.other_files import _study
-from confidence_tasks.report.task_trials import group_by_task
 
 
 @pytest.mark.parametrize("study", list(task_groups(studies())), ids=lambda study: study.name)

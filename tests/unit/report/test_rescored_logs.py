@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from inspect_ai.log import read_eval_log, write_eval_log
 
 from confidence_tasks.cli import main
+from confidence_tasks.logs.inspect_logs import read_inspect_log
+from confidence_tasks.logs.task_trials import ModelTrials, group_by_task
 from confidence_tasks.report import collect
-from confidence_tasks.report.inspect_logs import read_inspect_log
-from confidence_tasks.report.task_trials import ModelTrials, group_by_task
 
 
 def _reply(path: Path, reply: str) -> Path:

@@ -10,7 +10,7 @@ from tests.unit.report.runs import undrawn_report, write
 from confidence_tasks.report import Report, collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.figures import general
-from confidence_tasks.report.task_trials import by_condition
+from confidence_tasks.report.groups import by_condition
 from confidence_tasks.statistics import ece
 from confidence_tasks.studies.scales.report import BIN_COUNTS, ece_by_bins, histograms
 

@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 
 from confidence_tasks.report.estimates import Distribution, Settings, distributions, interval_of_measure
 from confidence_tasks.report.estimates import mean as mean_of
-from confidence_tasks.report.task_trials import by_condition
+from confidence_tasks.report.groups import by_condition
 from confidence_tasks.statistics import bootstrap
 from confidence_tasks.statistics.core import Reason
 from confidence_tasks.statistics.inference.limits import METHODS, MIN_INFORMATIVE, Resampled

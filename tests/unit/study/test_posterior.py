@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from confidence_tasks.report.estimates import Settings, distributions, interval_of_measure, mean
-from confidence_tasks.report.task_trials import by_condition
+from confidence_tasks.report.groups import by_condition
 from confidence_tasks.statistics.sdt import fit_meta_d_threshold
 from confidence_tasks.studies.riskeval.measures import MEASURES as RISK
 from confidence_tasks.studies.scales.trials import MEASURES as SCALES

@@ -25,12 +25,12 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from confidence_tasks.report.labels import with_escaped_controls, without_controls
+from confidence_tasks.logs.texts import with_escaped_controls, without_controls
 
 if TYPE_CHECKING:
     from confidence_tasks.harness.workers import Advance, Workers
-    from confidence_tasks.report.cache import Cache
-    from confidence_tasks.report.collection import Collection
+    from confidence_tasks.logs.cache import Cache
+    from confidence_tasks.logs.collection import Collection
 
 WIDTH = 100
 """Maximum length of a line without an address; less in a narrower terminal."""
@@ -163,7 +163,7 @@ def open_workers(jobs: int | None, scheduler: str | None) -> Iterator[Workers]:
 
 def open_cache(no_cache: bool) -> Cache | None:
     """Return the user's cache, which prints its problems in the terminal; None with ``--no-cache``."""
-    from confidence_tasks.report.cache import user_cache
+    from confidence_tasks.logs.cache import user_cache
 
     return None if no_cache else user_cache(print_message)
 
@@ -256,7 +256,7 @@ def read_trials(
 ) -> Collection:
     """Read trials with a progress bar, and print the files that were skipped."""
     from confidence_tasks.harness.correctness import Correctness
-    from confidence_tasks.report.collection import collect
+    from confidence_tasks.logs.collection import collect
 
     try:
         chosen = Correctness.parse(correct, scorer)

@@ -49,12 +49,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
     from confidence_tasks.report.compare import Comparison
     from confidence_tasks.report.figures import Figure
     from confidence_tasks.report.notices import Notice
     from confidence_tasks.report.pilot import ClusterEffect
     from confidence_tasks.report.power import PowerCurve
-    from confidence_tasks.report.task_trials import ModelTrials, TaskTrials
     from confidence_tasks.simulation.power_design import PowerDesign
     from confidence_tasks.study.definition import Study
 
@@ -120,11 +120,11 @@ def compare(
 
     Exits with 1 if A and B have no question in common, or with --fail-if-worse if B is worse.
     """
+    from confidence_tasks.logs.task_trials import group_by_task
     from confidence_tasks.report.clusters import with_units
     from confidence_tasks.report.compare import compare_models
     from confidence_tasks.report.compared_runs import cautions, model_pairs
     from confidence_tasks.report.estimates import Settings
-    from confidence_tasks.report.task_trials import group_by_task
 
     second = second or _same_path(first, model_a, model_b)
     settings, cache = Settings(**uncertainty), open_cache(no_cache)
@@ -420,8 +420,8 @@ def _pilot_clusters(
     pilot: str | None, cluster: str, study: str, measure: str, condition: str
 ) -> ClusterEffect | None:
     """Return the effect of the clusters of a pilot; None without one."""
+    from confidence_tasks.logs.task_trials import group_by_task
     from confidence_tasks.report.pilot import pilot_clusters
-    from confidence_tasks.report.task_trials import group_by_task
 
     if pilot is None:
         if cluster:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.commands import (
     FILE,
     FOLDER,
@@ -42,7 +43,6 @@ from confidence_tasks.report.labels import (
     measure_label,
     number,
     p_value,
-    printable,
     signed,
     why_missing,
 )
@@ -50,11 +50,12 @@ from confidence_tasks.simulation.subject import Subject, make_subject
 from confidence_tasks.sources.source import write_atomically
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.collection import Collection
+    from confidence_tasks.logs.collection import Collection
+    from confidence_tasks.logs.task_trials import ModelTrials
     from confidence_tasks.report.estimates import Estimated
+    from confidence_tasks.report.groups import ModelGroups
     from confidence_tasks.report.requirements import Requirement
     from confidence_tasks.report.results import TaskResults
-    from confidence_tasks.report.task_trials import ModelGroups, ModelTrials
     from confidence_tasks.report.write import Report
 
 
@@ -124,9 +125,7 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     "groups",
     multiple=True,
     metavar="NAME=MODEL,...",
-    callback=parse_with(
-        lambda texts: import_module("confidence_tasks.report.task_trials").parse_groups(texts)
-    ),
+    callback=parse_with(lambda texts: import_module("confidence_tasks.logs.task_trials").parse_groups(texts)),
     help="Named group of models, such as reasoning=openai/o3,deepseek-r1, whose means are added to the tables of"
     " LifeEval and the question sets; may be repeated.",
 )
@@ -424,7 +423,7 @@ def cache(context: click.Context, as_json: bool) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    from confidence_tasks.report.cache import user_cache
+    from confidence_tasks.logs.cache import user_cache
 
     store = user_cache()
     sizes = store.sizes()
@@ -440,7 +439,7 @@ def cache(context: click.Context, as_json: bool) -> None:
 @cache.command()
 def clear() -> None:
     """Empty the cache."""
-    from confidence_tasks.report.cache import user_cache
+    from confidence_tasks.logs.cache import user_cache
 
     store = user_cache()
     click.echo(f"{store.folder}: {store.clear():,} entries deleted")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import fsspec
 
+from confidence_tasks.logs.texts import without_controls
 from confidence_tasks.report.commands import (
     FOLDER,
     json_option,
@@ -27,7 +28,7 @@ from confidence_tasks.report.commands import (
     workers_options,
 )
 from confidence_tasks.report.commands.score_own import own_options, refuse_with_study, score_own
-from confidence_tasks.report.labels import measure_label, number, without_controls
+from confidence_tasks.report.labels import measure_label, number
 from confidence_tasks.report.score_replies import known_form, reply_forms
 
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ def rescore(
     """
     if write and output is not None:
         raise click.UsageError("--write and --output exclude each other")
-    from confidence_tasks.report.collection import logs_under, why_nothing
+    from confidence_tasks.logs.collection import logs_under, why_nothing
 
     found = {log: logs_under(log) for log in logs}
     for empty in (log for log in logs if not found[log]):
@@ -247,7 +248,7 @@ def _targets(paths: Mapping[str, str], folder: str) -> dict[str, str]:
 def _rescore_each(work: Sequence[Job], jobs: int | None, scheduler: str | None) -> list[Outcome]:
     """Rescore logs in parallel, and return their outcomes in the same order."""
     from confidence_tasks.harness.workers import Lost
-    from confidence_tasks.report.collection import is_much
+    from confidence_tasks.logs.collection import is_much
 
     outcomes: dict[int, Outcome] = {}
     with open_workers(jobs, scheduler) as workers, progress("rescoring") as advance:
@@ -262,9 +263,9 @@ def _rescore(path: str, target: str) -> Outcome:
     """Rescore a log; an error becomes the outcome, so that the other logs are still rescored."""
     from confidence_tasks.harness.inspect.model_calls import RoleError
     from confidence_tasks.harness.inspect.staged import LostRepliesError
-    from confidence_tasks.report.collection import why_unreadable
+    from confidence_tasks.logs.collection import why_unreadable
+    from confidence_tasks.logs.trial_files import NotTrialsError
     from confidence_tasks.report.rescore import rescore as rescore_log
-    from confidence_tasks.report.trial_files import NotTrialsError
 
     with tempfile.TemporaryDirectory() as scratch:
         new_log = str(Path(scratch) / PurePosixPath(target).name) if target else ""

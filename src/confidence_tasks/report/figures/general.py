@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from confidence_tasks.logs.task_trials import Columns, ModelTrials
 from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels, series
+from confidence_tasks.report.groups import BY_CONDITION, split_by_source
 from confidence_tasks.report.labels import group_label
-from confidence_tasks.report.task_trials import BY_CONDITION, Columns, ModelTrials, split_by_source
 from confidence_tasks.statistics import Interval, complete, reliability_curve
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.study.kinds import number_units

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from urllib.parse import quote
 
+from confidence_tasks.logs.task_trials import ModelTrials
+from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.contrasts import Contrast
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.extra_tables import ExtraTable, Overview
@@ -20,12 +22,10 @@ from confidence_tasks.report.labels import (
     number,
     p_is,
     p_value,
-    printable,
     signed,
     why_missing,
 )
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.study.measures import Measure
 
 

@@ -7,15 +7,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from confidence_tasks.harness.workers import Workers
-from confidence_tasks.report.cache import Cache
+from confidence_tasks.logs.cache import Cache
+from confidence_tasks.logs.task_trials import ModelTrials
 from confidence_tasks.report.compare import Comparison, Pair, compare
 from confidence_tasks.report.contrasts import Contrast
 from confidence_tasks.report.estimates import Estimated
-from confidence_tasks.report.labels import group_label, limits, measure_label, number, p_is, signed
+from confidence_tasks.report.labels import (
+    group_label,
+    limits,
+    measure_label,
+    number,
+    p_is,
+    signed,
+)
 from confidence_tasks.report.page import EMPTY_CELL, CellView, RowView, TableView, decimals_of, estimate_cell
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import study_report
-from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.study.measures import Measure
 
 DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither": ""}

@@ -13,13 +13,14 @@ from functools import cached_property, partial
 from itertools import product
 from typing import Any, Literal, TypeAlias
 
+from confidence_tasks.logs.task_trials import Columns, ModelTrials
 from confidence_tasks.report.contrasts import Contrast
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures import Figure
+from confidence_tasks.report.groups import TrialSubset, is_member
 from confidence_tasks.report.labels import number, signed
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.task_trials import Columns, ModelTrials, TrialSubset, is_member
 from confidence_tasks.statistics import Interval
 from confidence_tasks.study.measures import rows_of
 

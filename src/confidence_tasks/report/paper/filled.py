@@ -16,9 +16,17 @@ import pandas as pd
 from markupsafe import Markup
 
 from confidence_tasks.catalogue import studies
+from confidence_tasks.logs.task_trials import in_order
+from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures import Figure, figure_pdf, figure_svg
-from confidence_tasks.report.labels import group_label, latex, plain_cell, printable, rendered, why_missing
+from confidence_tasks.report.labels import (
+    group_label,
+    latex,
+    plain_cell,
+    rendered,
+    why_missing,
+)
 from confidence_tasks.report.paper import (
     MODELS,
     Cell,
@@ -36,7 +44,6 @@ from confidence_tasks.report.paper import (
 )
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import study_report
-from confidence_tasks.report.task_trials import in_order
 from confidence_tasks.sources.source import write_atomically
 from confidence_tasks.statistics import Interval
 

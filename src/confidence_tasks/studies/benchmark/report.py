@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from confidence_tasks.report.benchmark_samples import UNMEASURED
+from confidence_tasks.logs.benchmark_samples import UNMEASURED
 from confidence_tasks.report.checks import GENERAL
 from confidence_tasks.report.notices import cells_of, check
 from confidence_tasks.report.results import TaskResults

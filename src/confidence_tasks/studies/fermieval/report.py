@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from confidence_tasks.logs.task_trials import ModelTrials
 from confidence_tasks.report import checks, paper
 from confidence_tasks.report.extra_tables import extra_table, trials_frame
 from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels
@@ -25,7 +26,6 @@ from confidence_tasks.report.paper import MODELS, heading
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row, number_in, whole_number_in
 from confidence_tasks.report.study_report import StudyReport
-from confidence_tasks.report.task_trials import ModelTrials
 from confidence_tasks.sources.fermi import LARGEST_EXPONENT
 from confidence_tasks.studies.fermieval import STUDY, tunnel
 from confidence_tasks.studies.fermieval.power import POWER

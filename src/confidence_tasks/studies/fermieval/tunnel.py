@@ -14,13 +14,14 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
+from confidence_tasks.logs.task_trials import ModelTrials
 from confidence_tasks.report.estimates import distributions, estimates
 from confidence_tasks.report.extra_tables import extra_table, interval_cells
 from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model
+from confidence_tasks.report.groups import Group, split_by_source
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.task_trials import Group, ModelTrials, split_by_source
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.intervals import (
     adjusted_interval_covariance,

@@ -14,25 +14,24 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from confidence_tasks.logs.task_trials import Columns, ModelTrials
 from confidence_tasks.report import checks, paper
 from confidence_tasks.report.estimates import Estimated, combined, distributions, interval_of_measure, mean
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, table_of_entries, trials_frame
 from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, figure_of
+from confidence_tasks.report.groups import (
+    Group,
+    members_of,
+    ordered_by_group,
+    split_by_source,
+)
 from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.report.notices import check
 from confidence_tasks.report.paper import MODELS, heading
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row, whole_number_in, with_id_suffix
 from confidence_tasks.report.study_report import StudyReport
-from confidence_tasks.report.task_trials import (
-    Columns,
-    Group,
-    ModelTrials,
-    members_of,
-    ordered_by_group,
-    split_by_source,
-)
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.generated import SEXES, SHIPPED_LAST_AGE
 from confidence_tasks.statistics import complete, ece, overconfidence

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
+from confidence_tasks.logs.task_trials import Columns, TaskTrials
 from confidence_tasks.report import checks, paper
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import extra_table, interval_cells, trials_frame
@@ -24,7 +25,6 @@ from confidence_tasks.report.notices import check
 from confidence_tasks.report.paper import MODELS, by_measure, heading
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import StudyReport
-from confidence_tasks.report.task_trials import Columns, TaskTrials
 from confidence_tasks.simulation.draws import Draws, accuracy_of
 from confidence_tasks.simulation.power_design import METACOGNITION, EffectParameter, PowerDesign
 from confidence_tasks.simulation.subject import Subject

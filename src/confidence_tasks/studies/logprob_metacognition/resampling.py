@@ -18,8 +18,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from confidence_tasks.logs.task_trials import Columns
 from confidence_tasks.report.estimates import Distribution, Distributions, Settings, distributions
-from confidence_tasks.report.task_trials import Columns, TrialSubset
+from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.statistics import (
     Estimate,
     Interval,

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.report.extra_tables import ExtraTable, OverviewDesign, Side, trials_frame
 from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles
+from confidence_tasks.report.groups import ordered_by_group
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row, with_id_suffix
 from confidence_tasks.report.study_report import StudyReport
-from confidence_tasks.report.task_trials import ModelTrials, TaskTrials, ordered_by_group
 from confidence_tasks.statistics import complete, ece, reliability_curve
 from confidence_tasks.statistics.discretization import round_share
 from confidence_tasks.studies.lifeeval.report import (

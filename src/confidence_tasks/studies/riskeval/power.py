@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from confidence_tasks.report.task_trials import Columns
+from confidence_tasks.logs.task_trials import Columns
 from confidence_tasks.simulation.draws import Draws, decide
 from confidence_tasks.simulation.power_design import EffectParameter, PowerDesign
 from confidence_tasks.simulation.subject import Subject

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from confidence_tasks.logs.task_trials import Columns, ModelTrials
+from confidence_tasks.logs.texts import printable
 from confidence_tasks.report import checks, paper
 from confidence_tasks.report.extra_tables import extra_table, interval_cells, side_by_side
 from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, general, panel, panels
@@ -22,13 +24,13 @@ from confidence_tasks.report.figures.general import (
     interval_line,
     trials_by_source,
 )
-from confidence_tasks.report.labels import measure_label, printable
+from confidence_tasks.report.groups import Group, by_condition
+from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.notices import cells_of, check
 from confidence_tasks.report.paper import by_measure
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row
 from confidence_tasks.report.study_report import StudyReport
-from confidence_tasks.report.task_trials import Columns, Group, ModelTrials, by_condition
 from confidence_tasks.statistics import optimal_threshold
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.studies.riskeval import STUDY

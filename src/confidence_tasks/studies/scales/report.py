@@ -13,6 +13,7 @@ from itertools import starmap
 
 import numpy as np
 
+from confidence_tasks.logs.task_trials import Columns, ModelTrials
 from confidence_tasks.report import checks, paper
 from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, general, ordered, panel, panels
 from confidence_tasks.report.figures.general import (
@@ -29,7 +30,6 @@ from confidence_tasks.report.paper import MODELS, by_measure, heading
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import ReplyForm, Row
 from confidence_tasks.report.study_report import StudyReport
-from confidence_tasks.report.task_trials import Columns, ModelTrials
 from confidence_tasks.simulation.draws import Draws, decide
 from confidence_tasks.simulation.power_design import METACOGNITION, EffectParameter, PowerDesign
 from confidence_tasks.simulation.subject import Subject

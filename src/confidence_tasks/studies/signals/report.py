@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from confidence_tasks.logs.task_trials import ModelTrials
+from confidence_tasks.logs.texts import printable
 from confidence_tasks.report import checks
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, side_by_side
 from confidence_tasks.report.figures import Colour, Line, Panel, general, panel, panels
@@ -18,11 +20,10 @@ from confidence_tasks.report.figures.general import (
     line_of_intervals,
     model_keys,
 )
-from confidence_tasks.report.labels import printable
+from confidence_tasks.report.groups import ALL_TRIALS
 from confidence_tasks.report.notices import cells_of, check
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import StudyReport
-from confidence_tasks.report.task_trials import ALL_TRIALS, ModelTrials
 from confidence_tasks.studies.signals.trials import POOLED, signal_table
 
 if TYPE_CHECKING:

@@ -18,16 +18,16 @@ from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness
 from confidence_tasks.harness.inspect.model_calls import effort_settings
 from confidence_tasks.harness.inspect.viewer import is_sent, scored_trial
 from confidence_tasks.harness.refusals import refusals_in
-from confidence_tasks.report.benchmark_logs import benchmark_log, changes_of_prompt, task_of
-from confidence_tasks.report.log_contents import (
+from confidence_tasks.logs.benchmark_logs import benchmark_log, changes_of_prompt, task_of
+from confidence_tasks.logs.log_contents import (
     NO_METADATA,
     Summary,
     opened,
     refuse_unbounded,
 )
-from confidence_tasks.report.origins import Origins
-from confidence_tasks.report.sample_changes import sample_changes
-from confidence_tasks.report.trial_files import (
+from confidence_tasks.logs.origins import Origins
+from confidence_tasks.logs.sample_changes import sample_changes
+from confidence_tasks.logs.trial_files import (
     EXTRA_COLUMNS,
     FALLBACK,
     NotTrialsError,

@@ -23,9 +23,9 @@ from confidence_tasks.harness.correctness import BY_DEFAULT, SUFFIX, Correctness
 from confidence_tasks.harness.lm_eval.groups import REVISIONS, TRIAL
 from confidence_tasks.harness.refusals import LOST, REFUSED, refusals_in
 from confidence_tasks.harness.system_role import SYSTEM_MESSAGE
-from confidence_tasks.report.benchmark_samples import benchmark_samples, group_of_task
-from confidence_tasks.report.labels import printable
-from confidence_tasks.report.trial_files import (
+from confidence_tasks.logs.benchmark_samples import benchmark_samples, group_of_task
+from confidence_tasks.logs.texts import printable
+from confidence_tasks.logs.trial_files import (
     EXTRA_COLUMNS,
     ORIGINS,
     UNKNOWN_RUN,

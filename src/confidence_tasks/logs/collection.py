@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -24,8 +23,8 @@ from msgspec.json import Decoder
 
 from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness
 from confidence_tasks.harness.workers import Advance, Job, Workers
-from confidence_tasks.report.cache import Cache, columns_of, facts_of, key_of, table_of
-from confidence_tasks.report.other_files import (
+from confidence_tasks.logs.cache import Cache, columns_of, facts_of, key_of, table_of
+from confidence_tasks.logs.other_files import (
     SUFFIXES,
     is_results_file,
     is_sample_file,
@@ -35,7 +34,7 @@ from confidence_tasks.report.other_files import (
     read_trial_table,
     results_beside,
 )
-from confidence_tasks.report.trial_files import NotTrialsError, Skipped, TrialFile, archive_directory, decoded
+from confidence_tasks.logs.trial_files import NotTrialsError, Skipped, TrialFile, archive_directory, decoded
 
 READERS_AT_ONCE = 8
 """Number of remote files that this process reads at a time; local files are read one by one."""
@@ -74,58 +73,6 @@ class Collection:
 
 
 _ALWAYS = ("study", "task", "model", "question_id", "source", "condition", "correct", "confidence", "status")
-
-
-def trials(paths: Path | Iterable[Path], *, correct: str = "", scorer: str = "") -> pd.DataFrame:
-    r"""Read trials from logs and files.
-
-    Parameters
-    ----------
-    paths : path or iterable of paths
-        Inspect logs (``.eval``, ``.json``), sample files of lm-eval (``samples_*.jsonl``), plain files of trials (CSV,
-        JSON lines, Parquet), or folders of these, searched in depth. Any address that fsspec opens will do, such as
-        ``s3://bucket/logs``.
-    correct, scorer : str, optional
-        What says whether an answer to a task of others is right: a metric, or a bound such as ``f1>=0.5``, and a scorer
-        of Inspect.
-
-    Returns
-    -------
-    DataFrame
-        One row a trial: ``study``, ``task``, ``model``, the columns of the study's trial record (missing where another
-        study has them), ``sample_id``, ``epoch``, ``setup`` (how the model was asked, as a JSON object) and ``log``.
-
-    Warns
-    -----
-    UserWarning
-        For each file that was skipped, whole or in part, with the reason; and for each serious notice of the report's
-        checks of trials. All their notices are in ``attrs["notices"]``, a list of mappings with ``severity``, ``task``,
-        ``title``, ``meaning`` and ``where``.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = tempfile.mkdtemp()
-    >>> path = f"{folder}/mine.csv"
-    >>> with open(path, "w") as file:
-    ...     _ = file.write("study,question_id,source,condition,correct,confidence,status\n")
-    ...     _ = file.write("scales,q-1,mine,0-20,1,0.85,ok\n")
-    >>> trials(path)[["study", "question_id", "confidence"]]
-        study question_id  confidence
-    0  scales         q-1        0.85
-    """
-    collection = collect(paths, correct=Correctness.parse(correct, scorer))
-    for skipped in collection.skipped:
-        warnings.warn(f"skipped {skipped.path}: {skipped.reason}", stacklevel=2)
-    # Checks need the estimates' module, which only this function needs.
-    from confidence_tasks.report.checks import notice_records
-    from confidence_tasks.report.results import results_without_numbers
-    from confidence_tasks.report.task_trials import group_by_task
-
-    frame = collection.frame()
-    every = results_without_numbers(group_by_task(collection.files))
-    frame.attrs["notices"] = notice_records(every, stacklevel=2)
-    return frame
 
 
 def collect(
@@ -322,7 +269,7 @@ def _read_table(path: str, correct: Correctness) -> list[TrialFile]:
 
 def _read_inspect_log(path: str, correct: Correctness) -> list[TrialFile]:
     """Read a log; Inspect is imported here, which takes a second and 65 MB, so that only readers of logs import it."""
-    from confidence_tasks.report.inspect_logs import read_inspect_log
+    from confidence_tasks.logs.inspect_logs import read_inspect_log
 
     return read_inspect_log(path, correct)
 

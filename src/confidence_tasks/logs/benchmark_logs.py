@@ -20,11 +20,11 @@ from confidence_tasks.harness.inspect.foreign_scores import (
     own_scorers,
 )
 from confidence_tasks.harness.inspect.model_calls import reply_text, reply_tokens
+from confidence_tasks.logs.benchmark_samples import MOST_CHARACTERS, UNMEASURED
+from confidence_tasks.logs.log_contents import whole_samples
+from confidence_tasks.logs.trial_files import NotTrialsError, prompt_digest, question_digest
 from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.reading.token_probabilities import is_known, letter_options, listed_mass, match_option
-from confidence_tasks.report.benchmark_samples import MOST_CHARACTERS, UNMEASURED
-from confidence_tasks.report.log_contents import whole_samples
-from confidence_tasks.report.trial_files import NotTrialsError, prompt_digest, question_digest
 from confidence_tasks.study.stage import Token
 
 _PROBABILITIES_OF_TOKENS = frozenset({"mean_logprob", "sum_logprob", "min_logprob"})

@@ -30,7 +30,7 @@ from msgspec.msgpack import decode, encode
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.workers import Advance, Job, Lost, Workers
-from confidence_tasks.report.task_trials import Columns
+from confidence_tasks.logs.task_trials import Columns
 from confidence_tasks.sources.source import cache_folder, write_atomically
 from confidence_tasks.statistics import Estimate, Reason
 

@@ -19,7 +19,7 @@ from inspect_ai.log import EvalLog
 from msgspec import MsgspecError, Struct
 from msgspec.json import Decoder
 
-from confidence_tasks.report.trial_files import decoded
+from confidence_tasks.logs.trial_files import decoded
 
 SMALL = 16 << 20
 """Size of a local log, in bytes, up to which its samples are searched for edits."""

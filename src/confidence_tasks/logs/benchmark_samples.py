@@ -18,9 +18,9 @@ from msgspec.json import Decoder
 from numpy.typing import NDArray
 
 from confidence_tasks.harness.correctness import ASKED, BY_DEFAULT, Correctness
+from confidence_tasks.logs.trial_files import NotTrialsError
 from confidence_tasks.reading.option_scores import SIGNALS, Array, OptionSignal, OptionTable, option_mass
 from confidence_tasks.reading.stated import stated_confidence_of
-from confidence_tasks.report.trial_files import NotTrialsError
 from confidence_tasks.study.definition import short_repr
 from confidence_tasks.study.parameter import did_you_mean
 
