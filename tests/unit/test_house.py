@@ -32,7 +32,7 @@ COMPLEX_FUNCTIONS: Mapping[str, int] = {
     "new_study": 1,
     "logs": 11,
     "reading": 9,
-    "report": 38,
+    "report": 19,
     "simulation": 1,
     "sources": 5,
     "studies": 20,

@@ -256,10 +256,7 @@ def same_trial_twice(results: TaskResults) -> Iterable[str]:
 
 def mixed_versions(results: TaskResults) -> Iterator[Notice]:
     """Yield a notice if versions of packages differ between the files of a report."""
-    files = [model.files[i] for model in results.models for i in np.unique(model.columns["file"])]
-    names = sorted({name for file in files for name in file.versions})
-    versions = {name: sorted({file.versions.get(name, "") for file in files} - {""}) for name in names}
-    mixed = {name: values for name, values in versions.items() if len(values) > 1}
+    mixed = {name: values for name, values in _versions(results).items() if len(values) > 1}
     yield from notice_if_any(
         "warning" if {"task", "confidence-tasks"} & mixed.keys() else "note",
         "Mixed versions",
@@ -267,6 +264,13 @@ def mixed_versions(results: TaskResults) -> Iterator[Notice]:
         " `confidence-tasks rescore` reads all replies with the installed version.",
         [f"{name}: {', '.join(values)}" for name, values in mixed.items()],
     )
+
+
+def _versions(results: TaskResults) -> dict[str, list[str]]:
+    """Return the versions of each package in the files whose trials count."""
+    files = [model.files[i] for model in results.models for i in np.unique(model.columns["file"])]
+    names = sorted({name for file in files for name in file.versions})
+    return {name: sorted({file.versions.get(name, "") for file in files} - {""}) for name in names}
 
 
 def different_questions(results: TaskResults) -> Iterator[Notice]:
@@ -446,20 +450,14 @@ def no_baseline(results: TaskResults) -> Iterator[Notice]:
 def different_sources(results: TaskResults) -> Iterator[Notice]:
     """Yield a notice if the sources of a condition differ from those of the baseline or reference condition."""
     baseline = results.task_trials.design.baseline or results.reference
-    sources = {
-        (model.label, condition): set(map(str, model.columns["source"][rows]))
-        for model in results.models
-        for condition in results.conditions
-        if (rows := model.columns["condition"] == condition).any()
-    }
+    sources = _sources_of_conditions(results)
     where = []
     for (model, condition), of_condition in sources.items():
         of_baseline = sources.get((model, baseline), of_condition)
         if of_condition != of_baseline:
-            shared = ", ".join(sorted(of_condition & of_baseline))
-            where.append(
-                f"{model}, {condition}: {f'compared on {shared} only' if shared else 'not compared'}"
-            )
+            shared = sorted(of_condition & of_baseline)
+            compared = f"compared on {', '.join(shared)} only" if shared else "not compared"
+            where.append(f"{model}, {condition}: {compared}")
     where += [
         f"{model}, {group.label}: averaged without {', '.join(cell.source for cell in group.apart)}"
         for model, groups in results.groups.items()
@@ -474,6 +472,17 @@ def different_sources(results: TaskResults) -> Iterator[Notice]:
         " sources. Conditions without a shared source may differ because of their questions.",
         where,
     )
+
+
+def _sources_of_conditions(results: TaskResults) -> dict[tuple[str, str], set[str]]:
+    """Return the sources that each model was asked under each condition."""
+    sources = {}
+    for model in results.models:
+        for condition in results.conditions:
+            rows = model.columns["condition"] == condition
+            if rows.any():
+                sources[model.label, condition] = set(map(str, model.columns["source"][rows]))
+    return sources
 
 
 FEW_CLUSTERS = 30

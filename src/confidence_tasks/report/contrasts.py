@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -52,6 +52,7 @@ from confidence_tasks.statistics.inference.weights import (
     exchanged_kinds,
     is_exact,
 )
+from confidence_tasks.study.definition import Study
 from confidence_tasks.study.kinds import CellTable, number_labels, number_units, tabulate
 from confidence_tasks.study.measures import Influence, Measure
 from confidence_tasks.study.paired import PairedTables, influence_on
@@ -114,36 +115,63 @@ def contrasts(
     by measure and not corrected yet. The list is empty if no group is labelled ``baseline``; a group that shares no
     source with the baseline has no contrast.
     """
-    base = next((group for group in groups if group.label == baseline), None)
-    if base is None:
-        return []
-    pairs: list[tuple[str, list[TrialSubset], list[TrialSubset]]] = []
-    for group in groups:
-        # Groups on other questions would differ for that reason alone.
-        shared = {cell.source for cell in group.cells} & {cell.source for cell in base.cells}
-        if group is not base and shared:
-            of_group, of_base = (
-                [cell for cell in each.cells if cell.source in shared] for each in (group, base)
-            )
-            pairs.append((group.label, of_group, of_base))
-    cells = list(dict.fromkeys(cell for _, of_group, of_base in pairs for cell in of_group + of_base))
+    pairs = list(_pairs(groups, baseline))
+    cells = list(dict.fromkeys(cell for pair in pairs for cell in (*pair.group, *pair.base)))
     unit, n_units = number_units(columns, np.ones(len(columns["question_id"]), dtype=bool))
     tables = {cell: tabulate(columns, cell.rows, measures, unit, n_units) for cell in cells}
     by_question = _tables_by_question(columns, cells, measures)
-    # A fitted measure varies with the fit, so its difference needs resamples that are fitted anew, where possible.
-    refitted = [measure.exchangeable for measure in measures if measure.fitted and measure.exchangeable]
-    by_cell = {**drawn, **distributions(columns, cells, refitted, settings)} if refitted else drawn
+    by_cell = _refitted(columns, cells, measures, drawn, settings)
     by_measure: dict[str, list[Contrast]] = {measure.name: [] for measure in measures}
-    for label, of_group, of_base in pairs:
-        sources, single = (_paired(each, of_group, of_base) for each in (tables, by_question))
-        first, second = (combined(cells, measures, by_cell) for cells in (of_group, of_base))
-        sides = {name: (first[name], second[name]) for name in first}
-        exchanges = settings.generator("exchange", label)
-        for name, contrast in paired_differences(
-            sources, sides, settings, exchanges, by_question=single
-        ).items():
-            by_measure[name].append(replace(contrast, group=label, baseline=baseline))
+    for pair in pairs:
+        first, second = combined(pair.group, measures, by_cell), combined(pair.base, measures, by_cell)
+        found = paired_differences(
+            _paired(tables, pair),
+            {name: (first[name], second[name]) for name in first},
+            settings,
+            settings.generator("exchange", pair.label),
+            by_question=_paired(by_question, pair),
+        )
+        for name, contrast in found.items():
+            by_measure[name].append(replace(contrast, group=pair.label, baseline=baseline))
     return [contrast for contrasts in by_measure.values() for contrast in contrasts]
+
+
+class _Pair(NamedTuple):
+    """A group and the baseline: their cells of the sources that both have."""
+
+    label: str
+    group: list[TrialSubset]
+    base: list[TrialSubset]
+
+
+def _pairs(groups: Sequence[Group], baseline: str) -> Iterator[_Pair]:
+    """Yield every other group with the baseline; groups on other questions would differ for that reason alone."""
+    base = next((group for group in groups if group.label == baseline), None)
+    if base is None:
+        return
+    for group in groups:
+        shared = {cell.source for cell in group.cells} & {cell.source for cell in base.cells}
+        if group is not base and shared:
+            yield _Pair(group.label, _from_sources(group, shared), _from_sources(base, shared))
+
+
+def _from_sources(group: Group, sources: Container[str]) -> list[TrialSubset]:
+    return [cell for cell in group.cells if cell.source in sources]
+
+
+def _refitted(
+    columns: Columns,
+    cells: Sequence[TrialSubset],
+    measures: Sequence[Measure],
+    drawn: Distributions,
+    settings: Settings,
+) -> Distributions:
+    """Return the distributions with those of fitted measures from resamples that are fitted anew, where possible.
+
+    A fitted measure varies with the fit, and so does its difference.
+    """
+    refitted = [measure.exchangeable for measure in measures if measure.fitted and measure.exchangeable]
+    return {**drawn, **distributions(columns, cells, refitted, settings)} if refitted else drawn
 
 
 def _tables_by_question(
@@ -156,17 +184,13 @@ def _tables_by_question(
     return {cell: tabulate(columns, cell.rows, measures, *numbers) for cell in cells}
 
 
-def _paired(
-    tables: Mapping[TrialSubset, Sequence[CellTable]],
-    of_group: Sequence[TrialSubset],
-    of_base: Sequence[TrialSubset],
-) -> list[PairedTables]:
+def _paired(tables: Mapping[TrialSubset, Sequence[CellTable]], pair: _Pair) -> list[PairedTables]:
     """Pair the tables of two groups by source."""
+    cells = [(one, other) for one, other in product(pair.group, pair.base) if one.source == other.source]
     return [
-        PairedTables.of(*pair)
-        for one, other in product(of_group, of_base)
-        if one.source == other.source
-        for pair in product(tables.get(one, ()), tables.get(other, ()))
+        PairedTables.of(first, second)
+        for one, other in cells
+        for first, second in product(tables.get(one, ()), tables.get(other, ()))
     ]
 
 
@@ -181,24 +205,31 @@ def model_numbers(study: str, baseline: str, settings: Settings, columns: Column
     """Compute the estimates of one model, and the contrasts of its conditions with the ``baseline``."""
     definition = study_named(study)
     groups = groups_of(definition, columns)
-    cells = [cell for group in groups for cell in (*group.cells, *group.apart)]
-    across_conditions = study_report(definition).cross_condition_distributions
-    own = across_conditions(columns, cells, settings) if across_conditions else {}
-    own_names = {name for _, name in own}
-    others = [measure for measure in definition.measures if measure.name not in own_names]
-    drawn = {**distributions(columns, cells, others, settings), **own}
+    drawn = _distributions_of(definition, groups, columns, settings)
     estimated = estimates(groups, definition.measures, drawn, settings)
-    conditions = [
-        replace(group, cells=(*group.cells, *group.apart), apart=())
-        for group in groups
-        if group.by == BY_CONDITION
-    ]
+    conditions = [_with_all_sources(group) for group in groups if group.by == BY_CONDITION]
     tested = [definition.measures_by_name[name] for name in definition.tested_measures]
     contrasted = contrasts(columns, conditions, baseline, tested, drawn, settings)
     for group in pooled_groups(definition, columns):
         pooled = distributions(columns, group.cells, definition.pooled_measures, settings)
         estimated += estimates([group], definition.pooled_measures, pooled, settings)
     return estimated, contrasted
+
+
+def _distributions_of(
+    study: Study, groups: Sequence[Group], columns: Columns, settings: Settings
+) -> Distributions:
+    """Return the distribution of every measure; some studies compute those of some measures themselves."""
+    cells = [cell for group in groups for cell in group.all_cells]
+    across_conditions = study_report(study).cross_condition_distributions
+    own = across_conditions(columns, cells, settings) if across_conditions else {}
+    own_names = {name for _, name in own}
+    others = [measure for measure in study.measures if measure.name not in own_names]
+    return {**distributions(columns, cells, others, settings), **own}
+
+
+def _with_all_sources(group: Group) -> Group:
+    return replace(group, cells=group.all_cells, apart=())
 
 
 # The test of one difference ------------------------------------------------------------------------------------------
@@ -325,19 +356,24 @@ def _limits_and_p_value(
 ) -> tuple[Estimate, Estimate, float]:
     """Return the limits and the p-value of a difference; either both or none are withheld."""
     value, pivot = float(difference.value), test.pivot
-    reason = difference.resampled.reason or _incomparable(measure, sources)
-    if not reason and math.isnan(pivot.p_value):
-        reason = Reason.NOT_IDENTIFIED
-    if not reason and (
-        math.isinf(pivot.reach) or (pivot.reach == 0.0 < abs(value) and pivot.p_value > 1.0 - level)
-    ):
-        reason = Reason.TOO_FEW  # there are too few exchanges for this level
+    reason = difference.resampled.reason or _incomparable(measure, sources) or _untested(pivot, value, level)
     if reason:
         return undefined(reason), undefined(reason), 1.0 if abs(value) <= tie else math.nan
     most = measure.inference.largest_difference
     low, high = max(test.center - pivot.reach, -most), min(test.center + pivot.reach, most)
     # A fitted measure that cannot be refitted varies more than its interval says: it gets no p-value.
     return Estimate(low), Estimate(high), math.nan if measure.exchangeable is None else pivot.p_value
+
+
+def _untested(pivot: Pivot, value: float, level: float) -> Reason | None:
+    """Return the reason why a pivot has no interval, if there is one."""
+    if math.isnan(pivot.p_value):
+        return Reason.NOT_IDENTIFIED
+    if math.isinf(pivot.reach):
+        return Reason.TOO_FEW  # there are too few exchanges for this level
+    if pivot.reach == 0.0 < abs(value) and pivot.p_value > 1.0 - level:
+        return Reason.TOO_FEW
+    return None
 
 
 def _incomparable(measure: Measure, sources: Sequence[PairedTables]) -> Reason | None:
@@ -380,36 +416,55 @@ def _exchanges(
 
     A fitted measure is fitted anew for every exchange; one that is too costly to refit has no entry.
     """
-    exchangeable = {
-        measure.name: variant
-        for source in sources
-        for measure in source.measures
-        if (measure.name in influences or papers_test) and (variant := measure.exchangeable)
-    }
+    exchangeable = _exchangeable(sources)
+    if not papers_test:
+        exchangeable = {name: exchangeable[name] for name in exchangeable.keys() & influences.keys()}
     if not exchangeable:
         return {}
-    n_sources = Counter(measure.name for source in sources for measure in source.measures)
-    stacked = [source.stacked() for source in sources]
+    stacked = [(source, source.stacked()) for source in sources]
     parts: dict[str, list[tuple[FloatArray, FloatArray]]] = {name: [] for name in exchangeable}
     for block in exchanged_kinds(
         [(source.first.kinds, source.second.kinds, source.questions) for source in sources],
         n_resamples=settings.n_resamples,
         seed=seed,
     ):
-        size = len(block[0][0])
-        differences = {name: np.zeros(size) for name in exchangeable}
-        variances = {name: np.zeros(size) for name in exchangeable}
-        for number, (source, rows, drawn) in enumerate(zip(sources, stacked, block, strict=True)):
-            sides = SharedWeights.of(drawn[0]), SharedWeights.of(drawn[1]), drawn[2]
-            for name in exchangeable.keys() & {measure.name for measure in source.measures}:
-                compute, n = exchangeable[name].compute, n_sources[name]
-                with np.errstate(invalid="ignore"):  # the difference of two infinite values is NaN
-                    differences[name] += np.asarray(compute(rows, sides[0]) - compute(rows, sides[1])) / n
-                if name in influences:
-                    variances[name] += source.variance(influences[name][number], rows, sides) / n**2
-        for name, of_block in differences.items():
-            parts[name].append((of_block, np.sqrt(variances[name])))
-    return {
-        name: (np.concatenate([d for d, _ in blocks]), np.concatenate([e for _, e in blocks]))
-        for name, blocks in parts.items()
-    }
+        for name, of_block in _differences_of_block(stacked, block, exchangeable, influences).items():
+            parts[name].append(of_block)
+    return {name: _concatenated(blocks) for name, blocks in parts.items()}
+
+
+def _exchangeable(sources: Sequence[PairedTables]) -> dict[str, Measure]:
+    """Return what to compute of each measure after an exchange, for measures that can be computed then."""
+    variants = {}
+    for source in sources:
+        for measure in source.measures:
+            if measure.exchangeable:
+                variants[measure.name] = measure.exchangeable
+    return variants
+
+
+def _concatenated(blocks: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
+    differences, errors = zip(*blocks, strict=True)
+    return np.concatenate(differences), np.concatenate(errors)
+
+
+def _differences_of_block(
+    stacked: Sequence[tuple[PairedTables, Columns]],
+    block: Sequence[Any],
+    exchangeable: Mapping[str, Measure],
+    influences: Mapping[str, Mapping[int, Influence]],
+) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Return the difference of each measure and its standard error, in a block of exchanges of each source."""
+    n_sources = Counter(measure.name for source, _ in stacked for measure in source.measures)
+    size = len(block[0][0])
+    differences = {name: np.zeros(size) for name in exchangeable}
+    variances = {name: np.zeros(size) for name in exchangeable}
+    for number, ((source, rows), drawn) in enumerate(zip(stacked, block, strict=True)):
+        sides = SharedWeights.of(drawn[0]), SharedWeights.of(drawn[1]), drawn[2]
+        for name in exchangeable.keys() & {measure.name for measure in source.measures}:
+            compute, n = exchangeable[name].compute, n_sources[name]
+            with np.errstate(invalid="ignore"):  # the difference of two infinite values is NaN
+                differences[name] += np.asarray(compute(rows, sides[0]) - compute(rows, sides[1])) / n
+            if name in influences:
+                variances[name] += source.variance(influences[name][number], rows, sides) / n**2
+    return {name: (values, np.sqrt(variances[name])) for name, values in differences.items()}

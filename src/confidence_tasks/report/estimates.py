@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from confidence_tasks.logs.task_trials import Columns
 from confidence_tasks.report.groups import Group, ModelGroups, TrialSubset
@@ -186,39 +188,58 @@ def distributions(
     by_cell: dict[tuple[TrialSubset, str], Distribution] = {}
     distinct = list(dict.fromkeys(cells))
     for source in sorted({cell.source for cell in distinct}):
-        of_source = columns["source"] == source
-        unit, n_units = number_units(columns, of_source)
-        tables = [
-            (cell, table)
-            for cell in distinct
-            if cell.source == source
-            for table in tabulate(columns, cell.rows, measures, unit, n_units)
-        ]
-        values = resampled(
-            tables,
-            settings.n_resamples,
-            settings.seed_of("bootstrap", source),
-            settings.generator("posterior", source),
-        )
-        names, _ = numbered(units_of(columns)[of_source].astype(object))
-        for cell, table in tables:
-            rows = rows_of(columns, cell.rows)
-            questions = frozenset(map(str, units_of(rows)))
-            for measure in table.measures:
-                inference = measure.inference
-                test = inference.test(rows, unit[cell.rows]) if inference.test else None
-                value = _unless_unknown(as_estimate(measure.compute(rows, None)), test)
-                is_extreme = inference.method == "wilson" and value in (0.0, 1.0)
-                by_cell[cell, measure.name] = Distribution(
-                    value,
-                    values[cell, measure.name],
-                    frozenset(names[contributing(table, measure)]) if is_extreme else questions,
-                    informative(measure, rows),
-                    inference.is_average,
-                    inverted_test=test,
-                )
-        _add_clusters(by_cell, columns, tables, settings)
+        of_source = [cell for cell in distinct if cell.source == source]
+        by_cell |= _distributions_of_source(columns, source, of_source, measures, settings)
     return by_cell
+
+
+def _distributions_of_source(
+    columns: Columns,
+    source: str,
+    cells: Sequence[TrialSubset],
+    measures: Sequence[Measure],
+    settings: Settings,
+) -> Distributions:
+    """Return the distribution of each measure in each cell of one source."""
+    of_source = columns["source"] == source
+    unit, n_units = number_units(columns, of_source)
+    tables = [
+        (cell, table) for cell in cells for table in tabulate(columns, cell.rows, measures, unit, n_units)
+    ]
+    values = resampled(
+        tables,
+        settings.n_resamples,
+        settings.seed_of("bootstrap", source),
+        settings.generator("posterior", source),
+    )
+    names, _ = numbered(units_of(columns)[of_source].astype(object))
+    by_cell = {}
+    for cell, table in tables:
+        rows = rows_of(columns, cell.rows)
+        questions = frozenset(map(str, units_of(rows)))
+        for measure in table.measures:
+            found = _distribution(measure, rows, unit[cell.rows], values[cell, measure.name], questions)
+            if measure.inference.method == "wilson" and found.value in (0.0, 1.0):
+                found = replace(found, questions=frozenset(names[contributing(table, measure)]))
+            by_cell[cell, measure.name] = found
+    _add_clusters(by_cell, columns, tables, settings)
+    return by_cell
+
+
+def _distribution(
+    measure: Measure, rows: Columns, unit: IntArray, resamples: FloatArray, questions: frozenset[str]
+) -> Distribution:
+    """Return the distribution of a measure on some trials; ``unit`` is the number of the unit of each."""
+    inference = measure.inference
+    test = inference.test(rows, unit) if inference.test else None
+    return Distribution(
+        _unless_unknown(as_estimate(measure.compute(rows, None)), test),
+        resamples,
+        questions,
+        informative(measure, rows),
+        inference.is_average,
+        inverted_test=test,
+    )
 
 
 def _unless_unknown(value: Estimate, test: InvertedTest | None) -> Estimate:
@@ -292,25 +313,34 @@ def resampled(
     ``bootstrap`` is the seed of the resamples. Each array has shape (n_resamples,).
     """
     parts: dict[tuple[TrialSubset, str], list[FloatArray]] = {}
-    for bayesian in (False, True):
-        chosen = [
-            (cell, table)
-            for cell, table in tables
-            if any(bool(measure.inference.posterior) == bayesian for measure in table.measures)
-        ]
-        if not chosen:
-            continue
-        for block in resampled_kinds(
-            [table.kinds for _, table in chosen],
-            n_resamples=n_resamples,
-            seed=posterior if bayesian else bootstrap,
-            bayesian=bayesian,
-        ):
-            for (cell, table), weights in zip(chosen, block, strict=True):
-                values = table.draws(weights, posterior) if bayesian else table.values(weights)
-                for name, of_block in values.items():
-                    parts.setdefault((cell, name), []).append(of_block)
+    for generator in (None, posterior):
+        chosen = [(cell, table) for cell, table in tables if _has_measures(table, generator)]
+        if chosen:
+            seed = bootstrap if generator is None else generator
+            for key, of_block in _blocks(chosen, n_resamples, seed, generator):
+                parts.setdefault(key, []).append(of_block)
     return {key: np.concatenate(blocks) for key, blocks in parts.items()}
+
+
+def _has_measures(table: CellTable, posterior: np.random.Generator | None) -> bool:
+    """Return whether a table has measures to draw from their posterior; without a generator, to resample."""
+    is_drawn = posterior is not None
+    return any(bool(measure.inference.posterior) == is_drawn for measure in table.measures)
+
+
+def _blocks(
+    tables: Sequence[tuple[TrialSubset, CellTable]],
+    n_resamples: int,
+    seed: Seed | tuple[int, ...],
+    posterior: np.random.Generator | None,
+) -> Iterator[tuple[tuple[TrialSubset, str], FloatArray]]:
+    """Yield the values of each measure in each block of resamples; ``posterior`` draws them instead."""
+    kinds = [table.kinds for _, table in tables]
+    for block in resampled_kinds(kinds, n_resamples=n_resamples, seed=seed, bayesian=posterior is not None):
+        for (cell, table), weights in zip(tables, block, strict=True):
+            values = table.values(weights) if posterior is None else table.draws(weights, posterior)
+            for name, of_block in values.items():
+                yield (cell, name), of_block
 
 
 def informative(measure: Measure, trials: Columns) -> Informative:
@@ -332,22 +362,31 @@ def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Dis
     """
     if len(parts) == 1 and not math.isnan(parts[0].value):  # an undefined part loses its inverted test below
         return parts[0]
-    average = _mean_defined if skips_undefined else lambda values: np.asarray(values.mean(axis=0))
-    value = float(average(np.array([[part.value] for part in parts]))[0])
-    reason = next((part.value.reason for part in parts if part.value.reason), None)
+    average = partial(_average, skips_undefined=skips_undefined)
+    has_clusters = any(part.clusters for part in parts)
     return Distribution(
-        Estimate(value, reason if np.isnan(value) else None),
-        average(np.array([part.resamples for part in parts])),
+        _mean_value(parts, float(average([[part.value] for part in parts])[0])),
+        average([part.resamples for part in parts]),
         frozenset[str]().union(*(part.questions for part in parts)),
         _informative_mean(parts),
         all(part.is_mean for part in parts),
         _freedom(parts),
         _joined_tests(parts),
         _joined_clusters(parts),
-        average(np.array([part.of_questions for part in parts]))
-        if any(part.clusters for part in parts)
-        else None,
+        average([part.of_questions for part in parts]) if has_clusters else None,
     )
+
+
+def _mean_value(parts: Sequence[Distribution], mean: float) -> Estimate:
+    """Return the mean; a missing one has the reason of the first missing part."""
+    reasons = (part.value.reason for part in parts if part.value.reason)
+    return Estimate(mean, next(reasons, None) if np.isnan(mean) else None)
+
+
+def _average(values: ArrayLike, *, skips_undefined: bool) -> FloatArray:
+    """Return the mean of several parts, (parts, R); with ``skips_undefined``, of those that are defined."""
+    array = np.array(values)
+    return _mean_defined(array) if skips_undefined else np.asarray(array.mean(axis=0))
 
 
 def combined(
@@ -516,14 +555,9 @@ def estimates(
     The name of the model is left empty.
     """
     table = []
-    has_sources = len({cell.source for group in groups for cell in (*group.cells, *group.apart)}) > 1
+    has_sources = len({cell.source for group in groups for cell in group.all_cells}) > 1
     for group in groups:
-        all_cells = (*group.cells, *group.apart)
-        sources = dict.fromkeys(cell.source for cell in all_cells) if has_sources else ()
-        by_source = [
-            (source, tuple(cell for cell in all_cells if cell.source == source)) for source in sources
-        ]
-        for source, cells in [("", group.cells), *by_source]:
+        for source, cells in _parts_of(group, has_sources):
             n = sum(len(cell.rows) for cell in cells)
             by_name = combined(cells, measures, by_cell, skips_undefined=group.skips_undefined)
             for measure in measures:
@@ -533,3 +567,11 @@ def estimates(
                     Estimated("", group.label, group.by, source, measure.name, interval, n, clusters)
                 )
     return table
+
+
+def _parts_of(group: Group, has_sources: bool) -> Iterator[tuple[str, tuple[TrialSubset, ...]]]:
+    """Yield the cells of the mean of a group, and with several sources the cells of each."""
+    yield "", group.cells
+    if has_sources:
+        for source in dict.fromkeys(cell.source for cell in group.all_cells):
+            yield source, tuple(cell for cell in group.all_cells if cell.source == source)

@@ -163,12 +163,17 @@ def variants_table(results: TaskResults) -> ExtraTable:
         rows,
         names,
     )
-    frame = table.frame
-    for kind in TOKENS if "model" in frame else ():
+    if "model" in table.frame:
+        _add_tokens(table.frame, variants)
+    return table
+
+
+def _add_tokens(frame: pd.DataFrame, variants: Mapping[str, ModelTrials]) -> None:
+    """Add the mean numbers of tokens of the models in the rows, as far as the harness records them."""
+    for kind in TOKENS:
         means = [pd.Series(variants[label].columns[kind]).mean() for label in frame["model"]]
         if not np.isnan(means).all():
             frame[kind.replace("_", " ")] = means
-    return table
 
 
 def trials_frame(task_trials: TaskTrials) -> pd.DataFrame:
@@ -248,14 +253,25 @@ def _overview(design: OverviewDesign, results: Sequence[TaskResults]) -> Overvie
     parts = [
         (side, task) for side in design.sides for task in results if task.task_trials.study.name == side.study
     ]
-    entries = {}
+    entries: dict[tuple[str, str, str], Estimated] = {}
     for side, task in parts:
-        groups = [side.group] if side.group else task.labels(BY_CONDITION)
-        for group, model, measure in product(groups, task.models, design.measures):
-            column = task.task_trials.design.title + (f", {group_label(group)}" if len(groups) > 1 else "")
-            entry = task.estimate(model.label, group, side.names.get(measure.name, measure.name))
-            if entry is not None:
-                entries[model.label, column, measure.name] = entry
+        entries |= _overview_entries(side, task, design.measures)
     models = dict.fromkeys(model.label for _, task in parts for model in task.models)
     columns = dict.fromkeys(column for _, column, _ in entries)
     return Overview(design, tuple(task for _, task in parts), tuple(models), tuple(columns), entries)
+
+
+def _overview_entries(
+    side: Side, task: TaskResults, measures: Sequence[Measure]
+) -> dict[tuple[str, str, str], Estimated]:
+    """Return the estimates of a task in an overview, by model, column and measure."""
+    groups = [side.group] if side.group else task.labels(BY_CONDITION)
+    entries = {}
+    for group, model, measure in product(groups, task.models, measures):
+        column = task.task_trials.design.title
+        if len(groups) > 1:
+            column += f", {group_label(group)}"
+        entry = task.estimate(model.label, group, side.names.get(measure.name, measure.name))
+        if entry is not None:
+            entries[model.label, column, measure.name] = entry
+    return entries

@@ -59,6 +59,11 @@ class Group:
     skips_undefined: bool = False
 
     @property
+    def all_cells(self) -> tuple[TrialSubset, ...]:
+        """The cells, with those that do not enter the mean."""
+        return *self.cells, *self.apart
+
+    @property
     def n(self) -> int:
         """The number of trials."""
         return sum(len(cell.rows) for cell in self.cells)

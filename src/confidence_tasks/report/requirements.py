@@ -45,6 +45,15 @@ class Requirement:
         where = f"/{self.condition}" if self.condition else ""
         return f"{self.measure}{where} {'<' if self.below else '>'} {self.bound:g}"
 
+    def is_about(self, entry: Estimated) -> bool:
+        """Return whether an estimate is of the measure, over all sources, under the condition if one is named."""
+        return (
+            entry.measure == self.measure
+            and entry.by == BY_CONDITION
+            and not entry.source
+            and self.condition in ("", entry.group)
+        )
+
     def outcome(self, entry: Estimated) -> str:
         """Return ``met`` or ``not met`` if the whole interval lies on one side of the bound, else ``undecided``."""
         low, high = entry.interval.low, entry.interval.high
@@ -64,26 +73,7 @@ def verdicts(requirements: Sequence[Requirement], every: Sequence[TaskResults]) 
     ValueError if no task has the measure or the condition of a requirement.
     """
     for requirement in requirements:
-        known = [name for results in every for name in results.task_trials.study.measures_by_name]
-        if requirement.measure not in known:
-            raise ValueError(
-                f"{requirement}: there is no measure {requirement.measure!r}{did_you_mean(requirement.measure, known)}"
-            )
-        entries = [
-            (results, entry)
-            for results in every
-            for entry in results.estimates
-            if entry.measure == requirement.measure
-            and entry.by == BY_CONDITION
-            and not entry.source
-            and requirement.condition in ("", entry.group)
-        ]
-        if not entries:
-            labels = dict.fromkeys(label for results in every for label in results.conditions)
-            raise ValueError(
-                f"{requirement}: no estimate under this condition; the conditions are {', '.join(labels)}"
-            )
-        for results, entry in entries:
+        for results, entry in _entries(requirement, every):
             interval = limits(entry.interval, 3) or why_missing(entry.interval)
             yield {
                 "requirement": str(requirement),
@@ -91,3 +81,20 @@ def verdicts(requirements: Sequence[Requirement], every: Sequence[TaskResults]) 
                 "where": f"{results.task_trials.task}, {entry.model}, {entry.group}",
                 "found": f"{number(entry.interval.estimate, 3)} {interval}",
             }
+
+
+def _entries(requirement: Requirement, every: Sequence[TaskResults]) -> list[tuple[TaskResults, Estimated]]:
+    """Return the estimates that a requirement is about; ValueError if there are none."""
+    known = [name for results in every for name in results.task_trials.study.measures_by_name]
+    if requirement.measure not in known:
+        hint = did_you_mean(requirement.measure, known)
+        raise ValueError(f"{requirement}: there is no measure {requirement.measure!r}{hint}")
+    entries = [
+        (results, entry) for results in every for entry in results.estimates if requirement.is_about(entry)
+    ]
+    if not entries:
+        labels = dict.fromkeys(label for results in every for label in results.conditions)
+        raise ValueError(
+            f"{requirement}: no estimate under this condition; the conditions are {', '.join(labels)}"
+        )
+    return entries

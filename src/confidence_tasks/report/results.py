@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import pandas as pd
@@ -164,11 +165,7 @@ def results_without_numbers(group_by_task: Iterable[TaskTrials]) -> Iterator[Tas
     """Return results without estimates and contrasts, for checks of the trials alone."""
     tasks = tuple(group_by_task)
     for task in tasks:
-        groups = {
-            model.label: [*groups_of(task.study, model.columns), *pooled_groups(task.study, model.columns)]
-            for model in task.models
-        }
-        yield TaskResults(task, groups, [], [], Settings(), tasks)
+        yield TaskResults(task, _groups(task), [], [], Settings(), tasks)
 
 
 def results_and_lost(
@@ -184,15 +181,7 @@ def results_and_lost(
     second value holds the files of the models whose process died; these models are in none of the results.
     """
     tasks = tuple(group_by_task)
-    settings_of_models = replace(settings, groups=())
-    jobs: list[Job] = [
-        (
-            f"{task.design.title}: {model.label}",
-            (task.study.name, task.design.baseline, settings_of_models, {**model.columns}),
-        )
-        for task in tasks
-        for model in task.models
-    ]
+    jobs = [_job(task, model, settings) for task in tasks for model in task.models]
     enough = WORTH_WORKERS / settings.n_resamples
     outcomes = iter(
         computed(model_numbers, jobs, "numbers", Numbers, workers, cache, enough=enough, advance=advance)
@@ -202,28 +191,53 @@ def results_and_lost(
     done: list[tuple[TaskTrials, list[Numbers]]] = []
     skipped: list[Skipped] = []
     for task in tasks:
-        of_models = [(model, next(outcomes)) for model in task.models]
-        completed = [(model, numbers) for model, numbers in of_models if not isinstance(numbers, Lost)]
+        completed, lost = _split(task, list(islice(outcomes, len(task.models))))
+        skipped += lost
         if completed:
             models = tuple(model for model, _ in completed)
             done.append((replace(task, models=models), [numbers for _, numbers in completed]))
-        skipped += [
-            Skipped(file.path, f"{model.label}: {lost.reason}")
-            for model, lost in of_models
-            if isinstance(lost, Lost)
-            for file in model.files
-        ]
     related = tuple(task for task, _ in done)
-    results = []
-    for task, numbers in done:
-        of_task = TaskResults(task, {}, [], [], settings, related)
-        for model, (estimated, contrasted) in zip(task.models, numbers, strict=True):
-            groups = (*groups_of(task.study, model.columns), *pooled_groups(task.study, model.columns))
-            of_task.groups[model.label] = list(groups)
-            of_task.estimates.extend(replace(entry, model=model.label) for entry in estimated)
-            of_task.contrasts.extend(replace(contrast, model=model.label) for contrast in contrasted)
-        results.append(of_task)
+    results = [_results(task, numbers, settings, related) for task, numbers in done]
     return list(corrected_by_study(results)), skipped
+
+
+def _job(task: TaskTrials, model: ModelTrials, settings: Settings) -> Job:
+    """Return the arguments of :func:`model_numbers` for a model, with a name to show."""
+    arguments = (task.study.name, task.design.baseline, replace(settings, groups=()), {**model.columns})
+    return f"{task.design.title}: {model.label}", arguments
+
+
+def _split(
+    task: TaskTrials, outcomes: Sequence[Numbers | Lost]
+) -> tuple[list[tuple[ModelTrials, Numbers]], list[Skipped]]:
+    """Return the models of a task that have numbers, and the files of those whose process died."""
+    completed: list[tuple[ModelTrials, Numbers]] = []
+    skipped: list[Skipped] = []
+    for model, outcome in zip(task.models, outcomes, strict=True):
+        if isinstance(outcome, Lost):
+            skipped += [Skipped(file.path, f"{model.label}: {outcome.reason}") for file in model.files]
+        else:
+            completed.append((model, outcome))
+    return completed, skipped
+
+
+def _results(
+    task: TaskTrials, numbers: Sequence[Numbers], settings: Settings, related: tuple[TaskTrials, ...]
+) -> TaskResults:
+    """Return the results of a task from the numbers of its models."""
+    results = TaskResults(task, _groups(task), [], [], settings, related)
+    for model, (estimated, contrasted) in zip(task.models, numbers, strict=True):
+        results.estimates.extend(replace(entry, model=model.label) for entry in estimated)
+        results.contrasts.extend(replace(contrast, model=model.label) for contrast in contrasted)
+    return results
+
+
+def _groups(task: TaskTrials) -> dict[str, list[Group]]:
+    """Return the groups of trials of each model."""
+    return {
+        model.label: [*groups_of(task.study, model.columns), *pooled_groups(task.study, model.columns)]
+        for model in task.models
+    }
 
 
 def corrected_by_study(results: Sequence[TaskResults]) -> Iterator[TaskResults]:

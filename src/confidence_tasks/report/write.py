@@ -8,7 +8,7 @@ import math
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -33,7 +33,6 @@ from confidence_tasks.report.labels import (
     STATUSES,
     TITLE,
     VIEWER,
-    decimals_for,
     latex,
     measure_label,
     page_part,
@@ -41,6 +40,7 @@ from confidence_tasks.report.labels import (
     rendered,
 )
 from confidence_tasks.report.notices import Notice, Severity, in_order_of_severity
+from confidence_tasks.report.page import decimals_of
 from confidence_tasks.report.page.first_screen import (
     Headline,
     headline_of,
@@ -138,18 +138,13 @@ def report_of(
     papers = tuple(filled_papers(results, all_extras, figures))
     headlines = [headline_of(task, workers, cache) for task in results]
     views = {view.figure.name: view for view in figure_views(figures, workers, cache)}
-    tasks = _with_papers(
-        [
-            task_view(headline, [views[figure.name] for figure in of_task], extras_of_task, viewer)
-            for headline, of_task, extras_of_task in zip(headlines, figures_of_tasks, extras, strict=True)
-        ],
-        results,
-        papers,
-    )
-    overview_sections = [
-        overview_view(overview, [views[figure.name] for figure in of_overview])
-        for overview, of_overview in zip(task_overviews, figures_of_overviews, strict=True)
-    ]
+    task_views = []
+    for headline, drawn, of_task in zip(headlines, figures_of_tasks, extras, strict=True):
+        task_views.append(task_view(headline, [views[figure.name] for figure in drawn], of_task, viewer))
+    tasks = _with_papers(task_views, results, papers)
+    overview_sections = []
+    for overview, drawn in zip(task_overviews, figures_of_overviews, strict=True):
+        overview_sections.append(overview_view(overview, [views[figure.name] for figure in drawn]))
     return Report(
         html=page(tasks, headlines, collection, styles, settings, overviews=overview_sections, title=title),
         results=results,
@@ -174,12 +169,15 @@ def _with_papers(
         last = max(i for i, name in enumerate(names) if name in replication.tasks)
         counts = Counter(note for item in items for note in item.notes)
         shared = tuple(note for note, n in counts.items() if n > 1)
-        tables = []
-        for item in items:
-            item = replace(item, notes=tuple(note for note in item.notes if note not in shared))
-            tables.append((item, html_table(item) if item.rows else None))
-        views[last] = replace(views[last], replication=tuple(tables), paper_notes=shared)
+        tables = tuple(_paper_table(item, shared) for item in items)
+        views[last] = replace(views[last], replication=tables, paper_notes=shared)
     return tuple(views)
+
+
+def _paper_table(item: Filled, shared: Container[str]) -> tuple[Filled, Markup | None]:
+    """Return an item of a paper without the notes that others share, and its table, if it has rows."""
+    item = replace(item, notes=tuple(note for note in item.notes if note not in shared))
+    return item, html_table(item) if item.rows else None
 
 
 def extras_of(results: TaskResults) -> list[ExtraTable]:
@@ -305,17 +303,25 @@ def _latex(
         " & ".join(["Model", "Measure", *map(latex, columns)]) + r" \\",
     ]
     for model in models:
-        lines.append(r"\midrule")
-        first = latex(model)
-        for measure in measures:
-            entries = [source.estimate(model, column, measure.name) for column in columns]
-            decimals = decimals_for([float(each.interval.estimate) for each in entries if each is not None])
-            cells = [_latex_cell(entry, decimals, stars) for entry in entries]
-            lines.append(" & ".join([first, latex(measure_label(measure.name)), *cells]) + r" \\")
-            first = ""
-        sizes = ["--" if entry is None else f"{entry.n}" for entry in entries]
-        lines.append(" & ".join(["", "Trials", *sizes]) + r" \\")
+        entries = {
+            measure.name: [source.estimate(model, column, measure.name) for column in columns]
+            for measure in measures
+        }
+        lines += [r"\midrule", *_latex_rows(model, entries, stars)]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _latex_rows(
+    model: str, by_measure: Mapping[str, Sequence[Estimated | None]], stars: set[tuple[str, str, str]]
+) -> Iterator[str]:
+    """Yield the rows of a model: its estimates by measure, and the numbers of trials of the last measure."""
+    first = latex(model)
+    for name, entries in by_measure.items():
+        cells = [_latex_cell(entry, decimals_of(entries), stars) for entry in entries]
+        yield " & ".join([first, latex(measure_label(name)), *cells]) + r" \\"
+        first = ""
+    sizes = ["--" if entry is None else f"{entry.n}" for entry in entries]
+    yield " & ".join(["", "Trials", *sizes]) + r" \\"
 
 
 def _latex_cell(entry: Estimated | None, decimals: int, stars: set[tuple[str, str, str]]) -> str:

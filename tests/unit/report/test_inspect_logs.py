@@ -22,6 +22,7 @@ from tests.integration.golden_logs import EXAMPLES
 from tests.unit.report.runs import undrawn_report
 
 from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.logs import log_contents
 from confidence_tasks.logs.inspect_logs import read_inspect_log
 from confidence_tasks.logs.log_contents import (
     MOST_DIGITS,
@@ -30,7 +31,7 @@ from confidence_tasks.logs.log_contents import (
     refuse_unbounded,
 )
 from confidence_tasks.logs.trial_files import NotTrialsError
-from confidence_tasks.report import collect, log_contents
+from confidence_tasks.report import collect
 from confidence_tasks.report.estimates import Settings
 
 

@@ -33,7 +33,8 @@ ELEMENTS = {
 
 PEAK = """
 import resource, sys
-from confidence_tasks.report import collect, inspect_logs, other_files
+from confidence_tasks.logs import inspect_logs, other_files
+from confidence_tasks.report import collect
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1 << (20 if sys.platform == "darwin" else 10))
 for path in sys.argv[1:]:

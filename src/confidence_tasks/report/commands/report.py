@@ -125,7 +125,7 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     "groups",
     multiple=True,
     metavar="NAME=MODEL,...",
-    callback=parse_with(lambda texts: import_module("confidence_tasks.logs.task_trials").parse_groups(texts)),
+    callback=parse_with(lambda texts: import_module("confidence_tasks.report.groups").parse_groups(texts)),
     help="Named group of models, such as reasoning=openai/o3,deepseek-r1, whose means are added to the tables of"
     " LifeEval and the question sets; may be repeated.",
 )

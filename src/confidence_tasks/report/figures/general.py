@@ -267,8 +267,7 @@ def _curves(
         lines = []
         for model in results.models:
             pairs = complete_by_source(results, model, label)
-            has_both = [set(correct) == {0.0, 1.0} for correct, _ in pairs]
-            if any(has_both) and (all(has_both) or not every_source):
+            if _is_defined([correct for correct, _ in pairs], every_source=every_source):
                 x, y = mean_curve([points(*pair) for pair in pairs])
                 shown = x >= first / sum(len(correct) for correct, _ in pairs)
                 if shown.sum() >= 2:
@@ -277,6 +276,12 @@ def _curves(
         if lines:
             curves.append((group_label(label or ""), lines))
     return curves
+
+
+def _is_defined(by_source: Sequence[FloatArray], *, every_source: bool) -> bool:
+    """Return whether every source, or with ``every_source`` false any, has both right and wrong answers."""
+    has_both = [set(correct) == {0.0, 1.0} for correct in by_source]
+    return any(has_both) and (all(has_both) or not every_source)
 
 
 @figure_of(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Any
 from urllib.parse import quote
 
 from confidence_tasks.logs.task_trials import ModelTrials
@@ -218,32 +219,39 @@ def extra_view(extra: ExtraTable, viewer: str = "") -> TableView:
 
     Trials that the table names are linked to their samples in Inspect's viewer, at the address ``viewer``.
     """
-    limits_of, reasons = extra.limits, extra.reasons
-    hidden = {name for pair in limits_of.values() for name in pair} | set(reasons.values())
+    hidden = {name for pair in extra.limits.values() for name in pair} | set(extra.reasons.values())
     head, *names = [str(name) for name in extra.frame.columns if name not in hidden]
-    decimals = {
-        name: decimals_for([float(value) for value in extra.frame[name] if isinstance(value, float)])
-        if extra.decimals is None
-        else extra.decimals
-        for name in names
-    }
+    decimals = {name: _decimals_of_column(extra, name) for name in names}
     rows = []
     for position, record in enumerate(extra.frame.to_dict("records")):
         cells = []
         for name in names:
-            low, high = (record[limit] for limit in limits_of[name]) if name in limits_of else (math.nan,) * 2
-            value = record[name]
-            cells.append(
-                CellView(
-                    number(value, decimals[name]) if isinstance(value, float) else str(value),
-                    between(low, high, decimals[name]),
-                    is_text=isinstance(value, str) and not value[:1].isdigit(),
-                    reason=str(record.get(reasons.get(name, ""), "")),
-                    link=sample_link(*extra.trials[name][position], viewer) if name in extra.trials else "",
-                )
-            )
+            link = sample_link(*extra.trials[name][position], viewer) if name in extra.trials else ""
+            cells.append(_extra_cell(extra, record, name, decimals[name], link))
         rows.append(RowView(str(record[head]), tuple(cells)))
     return TableView(tuple(name.replace("_", " ") for name in names), tuple(rows), head=head)
+
+
+def _decimals_of_column(extra: ExtraTable, name: str) -> int:
+    """Return the number of decimals of a column: the table's, or by default that of its values."""
+    if extra.decimals is not None:
+        return extra.decimals
+    return decimals_for([float(value) for value in extra.frame[name] if isinstance(value, float)])
+
+
+def _extra_cell(
+    extra: ExtraTable, record: Mapping[Hashable, Any], name: str, decimals: int, link: str
+) -> CellView:
+    """Return a cell of a study's own table."""
+    value = record[name]
+    low, high = (record[limit] for limit in extra.limits[name]) if name in extra.limits else (math.nan,) * 2
+    return CellView(
+        number(value, decimals) if isinstance(value, float) else str(value),
+        between(low, high, decimals),
+        is_text=isinstance(value, str) and not value[:1].isdigit(),
+        reason=str(record.get(extra.reasons.get(name, ""), "")),
+        link=link,
+    )
 
 
 def sample_link(model: ModelTrials, row: int, viewer: str) -> str:
@@ -269,15 +277,21 @@ def _table(
     """
     shown = [(label, entries) for label, entries in rows if any(entry is not None for entry in entries)]
     entries_shown = [entry for _, entries in shown for entry in entries if entry is not None]
-    ends = [float(end) for entry in entries_shown for end in (entry.interval.low, entry.interval.high)]
-    finite = [end for end in ends if math.isfinite(end)]
-    span = (min(finite), max(finite)) if finite and len(shown) <= MANY_ROWS else None
-    decimals = decimals_of(entries_shown) if decimals is None else decimals
+    span = _range(entries_shown) if len(shown) <= MANY_ROWS else None
+    if decimals is None:
+        decimals = decimals_of(entries_shown)
     row_views = [
         RowView(label, _cells(results, entries, decimals, span), _n_trials(entries))
         for label, entries in shown
     ]
     return TableView(tuple(map(group_label, labels)), tuple(row_views), caption)
+
+
+def _range(entries: Sequence[Estimated]) -> tuple[float, float] | None:
+    """Return the range of the limits of intervals; None without any."""
+    ends = [float(end) for entry in entries for end in (entry.interval.low, entry.interval.high)]
+    finite = [end for end in ends if math.isfinite(end)]
+    return (min(finite), max(finite)) if finite else None
 
 
 def decimals_of(entries: Sequence[Estimated | None]) -> int:

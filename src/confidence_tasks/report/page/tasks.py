@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -277,22 +278,28 @@ def figure_views(
 ) -> list[FigureView]:
     """Draw the panels of figures for the page; of a figure with many panels, some of each row."""
     shown = [_rows_shown(figure) for figure in figures]
-    jobs: list[Job] = [
-        (label, (panel, figure.size, label))
+    jobs = [
+        _drawing(figure, heading, panel)
         for figure, rows in zip(figures, shown, strict=True)
         for heading, panels in rows
         for panel in panels
-        for label in [", ".join(filter(None, (figure.title, heading, panel.title)))]
     ]
     results = computed(panel_svg, jobs, "panel", str, workers, cache, enough=WORTH_WORKERS)
     drawn = iter(
         Markup(panel_svg(*arguments) if isinstance(svg, Lost) else svg)  # noqa: S704 - matplotlib escapes
         for (_, arguments), svg in zip(jobs, results, strict=True)
     )
-    return [
-        FigureView(figure, tuple((heading, tuple(next(drawn) for _ in panels)) for heading, panels in rows))
-        for figure, rows in zip(figures, shown, strict=True)
-    ]
+    views = []
+    for figure, rows in zip(figures, shown, strict=True):
+        svgs = tuple((heading, tuple(islice(drawn, len(panels)))) for heading, panels in rows)
+        views.append(FigureView(figure, svgs))
+    return views
+
+
+def _drawing(figure: Figure, heading: str, panel: Panel) -> Job:
+    """Return the arguments of :func:`panel_svg` for a panel, with its label."""
+    label = ", ".join(filter(None, (figure.title, heading, panel.title)))
+    return label, (panel, figure.size, label)
 
 
 def _rows_shown(figure: Figure) -> list[tuple[str, list[Panel]]]:
@@ -393,17 +400,21 @@ def _overconfidence_by_task(overview: Overview) -> Iterator[str]:
     """Yield the tasks on which models are overconfident, and those on which they are underconfident."""
     for word, side, sign, is_beyond in _BEYOND:
         counts: list[str] = []
-        for column in overview.columns:
-            estimates = [overview.estimate(model, column, "overconfidence") for model in overview.models]
-            entries = [entry for entry in estimates if entry is not None]
-            if n := sum(is_beyond(entry) for entry in entries):
-                models = "" if counts else " model" if len(entries) == 1 else " models"
-                most = max(
-                    (entry.interval for entry in entries), key=lambda interval: sign * interval.estimate
-                )
-                counts.append(f"{column} ({n} of {len(entries)}{models}, by up to {signed(most.estimate)})")
+        for column, entries in _overconfidence_by_column(overview):
+            n = sum(map(is_beyond, entries))
+            if n:
+                noun = " model" if len(entries) == 1 else " models"
+                most = max(sign * entry.interval.estimate for entry in entries)
+                of_models = f"{n} of {len(entries)}{'' if counts else noun}"
+                counts.append(f"{column} ({of_models}, by up to {signed(sign * most)})")
         if counts:
             yield f"{word}, with intervals {side} 0: {', '.join(counts)}."
+
+
+def _overconfidence_by_column(overview: Overview) -> Iterator[tuple[str, list[Estimated]]]:
+    for column in overview.columns:
+        entries = [overview.estimate(model, column, "overconfidence") for model in overview.models]
+        yield column, [entry for entry in entries if entry is not None]
 
 
 _BEYOND: tuple[tuple[str, str, float, Callable[[Estimated], bool]], ...] = (
