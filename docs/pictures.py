@@ -1,15 +1,16 @@
 """Draw the pictures of the pages about statistics, one a family of measures: ``python docs/pictures.py``.
 
-``python docs/pictures.py screens`` takes those of the README instead, in Chromium: its first run in the log viewer, and
-a report.
+``python docs/pictures.py studies`` draws those of the pages about studies instead, from runs of simulated subjects.
+``python docs/pictures.py screens`` takes those of the README, in Chromium: its first run in the viewer, and a report.
 """
 
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from csv import DictReader
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
@@ -242,6 +243,62 @@ def main() -> None:
         figure.savefig(FOLDER / f"{draw.__name__}.svg", metadata={"Date": None})
 
 
+@dataclass(frozen=True)
+class Example:
+    """The run whose figure stands at the top of a study's page."""
+
+    figure: str
+    task: str
+    subjects: tuple[str, ...]
+    parameters: tuple[str, ...]
+
+
+EXAMPLES = (
+    Example(
+        "scale_granularity_histograms",
+        "scale_granularity",
+        ("ideal", "overconfident"),
+        ("sources=arithmetic", "n=200"),
+    ),
+    Example("lifeeval_reliability", "lifeeval", ("ideal", "overconfident"), ()),
+    Example("fermieval_calibration", "fermieval", ("ideal", "tunnel"), ("n=200",)),
+    Example(
+        "riskeval_decisions", "riskeval", ("ideal", "partial", "reckless"), ("source=arithmetic", "n=60")
+    ),
+    Example(
+        "nlp_metad_type2_roc",
+        "nlp_metad",
+        ("ideal", "overconfident"),
+        ("source=arithmetic", "n=200", "temperatures=0.3,0.7,1"),
+    ),
+    Example(
+        "signals_worth_and_price",
+        "signals",
+        ("ideal",),
+        ("n=200", "samples=5", "signals=stated,words,mean_logprob,p_true,agreement,semantic_entropy"),
+    ),
+)
+
+
+def studies() -> None:
+    """Write the pictures of the pages about studies."""
+    target = FOLDER.parent / "studies"
+    target.mkdir(exist_ok=True)
+    for example in EXAMPLES:
+        with tempfile.TemporaryDirectory() as folder:
+            for subject in example.subjects:
+                run_task(example.task, subject, example.parameters, folder, "logs")
+            subprocess.run(["confidence-tasks", "report", "logs", "--figures", "."], cwd=folder, check=True)
+            shutil.copy(Path(folder, f"{example.figure}.svg"), target)
+
+
+def run_task(task: str, subject: str, parameters: Iterable[str], folder: str, logs: str) -> None:
+    """Run a task on a simulated subject and write its log into a folder."""
+    chosen = [part for parameter in parameters for part in ("-T", parameter)]
+    command = ["inspect", "eval", f"confidence_tasks/{task}", *chosen, "--model", f"simulated/{subject}"]
+    subprocess.run([*command, "--log-dir", logs, "--display", "none"], cwd=folder, check=True)
+
+
 RUNS = {
     "boolq": ["source=arithmetic_boolean", "n=600"],
     "lifeeval": ["n=60"],
@@ -259,11 +316,8 @@ def screens() -> None:
 
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         for task, parameters in RUNS.items():
-            chosen = [part for parameter in parameters for part in ("-T", parameter)]
             for subject in ("ideal", "overconfident"):
-                logs = ["--model", f"simulated/{subject}", "--log-dir", f"{task}_{subject}"]
-                command = ["inspect", "eval", f"confidence_tasks/{task}", *chosen, *logs]
-                subprocess.run([*command, "--display", "none"], cwd=folder, check=True)
+                run_task(task, subject, parameters, folder, f"{task}_{subject}")
         subprocess.run(["confidence-tasks", "report", "."], cwd=folder, check=True)
         (log,) = Path(folder, "boolq_overconfident").glob("*.eval")
         command = ["inspect", "view", "--log-dir", str(log.parent), "--port", str(PORT)]
@@ -286,4 +340,4 @@ def screens() -> None:
 
 
 if __name__ == "__main__":
-    screens() if sys.argv[1:] == ["screens"] else main()
+    {"screens": screens, "studies": studies}.get(" ".join(sys.argv[1:]), main)()

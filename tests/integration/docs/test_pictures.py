@@ -28,3 +28,16 @@ def test_the_pictures_are_those_of_the_script(tmp_path: Path, monkeypatch: pytes
 def test_every_family_has_a_picture_on_the_page() -> None:
     page = (ROOT / "docs/statistics.md").read_text(encoding="utf-8")
     assert set(re.findall(r"images/statistics/(\w+)\.svg", page)) == set(FAMILIES)
+
+
+@pytest.mark.parametrize("example", pictures.EXAMPLES, ids=lambda example: example.figure)
+def test_a_study_begins_with_its_command_its_cost_and_its_picture(example: pictures.Example) -> None:
+    pages = [path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md")]
+    picture = f"(images/studies/{example.figure}.svg)"
+    (start,) = (page.split("\n## ")[1] for page in pages if picture in page.split("\n## What it asks")[0])
+    assert start.startswith("In short\n\n```bash\n")
+    assert f"inspect eval confidence_tasks/{example.task} --model simulated/{example.subjects[-1]}" in start
+    assert all(f"-T {parameter}" in start for parameter in example.parameters)
+    assert "**Cost**: " in start
+    assert "**Result**: " in start
+    assert (ROOT / "docs/images/studies" / f"{example.figure}.svg").is_file()
