@@ -12,6 +12,8 @@ from tests.small_runs import SMALL_RUNS, arguments
 
 from confidence_tasks.report.rescore import metrics_of
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 EVERY_TASK = [
     (path.stem, line.removeprefix("def ").partition("(")[0])

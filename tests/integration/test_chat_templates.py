@@ -19,7 +19,7 @@ from confidence_tasks.harness.system_role import RenderedPrompts
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
 
-pytestmark = pytest.mark.hf
+pytestmark = [pytest.mark.slow, pytest.mark.hf]
 
 TURN = "{{'<|im_start|>'+m['role']+'\\n'+m['content']+'<|im_end|>\\n'}}"
 END = "{% if add_generation_prompt %}{{'<|im_start|>assistant\\n'}}{% endif %}"

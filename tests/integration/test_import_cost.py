@@ -7,6 +7,8 @@ import pytest
 
 from confidence_tasks.cli import COMMANDS
 
+pytestmark = pytest.mark.slow
+
 SCIPY = ("scipy.stats", "scipy.special", "scipy.optimize", "scipy.sparse", "scipy.linalg", "scipy.integrate")
 """Parts of SciPy take up to half a second, SciPy without them and all of ``statistics`` a tenth of one."""
 

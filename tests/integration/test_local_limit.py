@@ -7,7 +7,7 @@ import pytest
 from tests.integration.lm_eval.harnesses import lm_eval_run
 from tests.integration.test_chat_templates import networks  # noqa: F401
 
-pytestmark = pytest.mark.hf
+pytestmark = [pytest.mark.slow, pytest.mark.hf]
 
 LIMIT = 4
 

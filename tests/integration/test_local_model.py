@@ -13,6 +13,8 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 
 from confidence_tasks.harness import local_model
 
+pytestmark = pytest.mark.slow
+
 # Next-token log-probabilities by llama.cpp (xllamacpp 2026.10.11549) from the same GGUF file: tokens of the
 # prompt, then the most probable next tokens.
 LLAMA_CPP = {
@@ -147,7 +149,6 @@ def run(command, cwd):
 
 
 @pytest.mark.hf
-@pytest.mark.slow
 class TestHarnesses:
     """Both harnesses load the folder as any local transformers model, by their command lines."""
 

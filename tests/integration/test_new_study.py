@@ -19,6 +19,8 @@ from confidence_tasks.cli import main
 from confidence_tasks.new_study import write_study
 from confidence_tasks.report.rescore import metrics_of
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 NAME = "guesswork"
 

@@ -19,6 +19,8 @@ from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.studies.signals import STUDY
 from confidence_tasks.studies.signals.trials import SIGNALS
 
+pytestmark = pytest.mark.slow
+
 EVERY = list(SIGNALS)
 
 

@@ -7,6 +7,8 @@ from tests.unit.statistics.test_bayes import cell_probabilities
 
 from confidence_tasks.statistics.sdt import hierarchical_meta_d
 
+pytestmark = pytest.mark.slow
+
 
 def simulated_units(m_ratio, trials, rng):
     """Count tables of one unit per M-ratio, with d' and criterion of its own."""
@@ -37,7 +39,6 @@ def assert_recovered(found, m_ratio):
 SHORT = {"n_warmup": 250, "n_samples": 400, "n_chains": 1, "level": 0.99}
 
 
-@pytest.mark.slow
 def test_group_is_recovered_from_two_alternatives():
     pytest.importorskip("numpyro", reason="needs the extra: pip install 'confidence-tasks[bayes]'")
     m_ratio = population(12)

@@ -20,6 +20,8 @@ from confidence_tasks.studies.logprob_metacognition.hypotheses import (
 )
 from confidence_tasks.studies.logprob_metacognition.resampling import quarters_of, resample
 
+pytestmark = pytest.mark.slow
+
 QUICK = Settings(n_resamples=300, seed=1)
 
 binning_sensitivity, unequal_variance, equal_width_bins, *others = ROBUSTNESS_CHECKS

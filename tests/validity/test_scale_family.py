@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from tests.validity.scale_family import families
 
+pytestmark = pytest.mark.slow
+
 LARGEST = 0.06
 
 
@@ -29,7 +31,6 @@ def test_rounding_otherwise_makes_no_difference_of_calibration_or_ranking(n: int
         assert not np.isnan(found.p_values).all(), name
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n", [100, 330])
 def test_no_scale_is_told_from_another(n: int) -> None:
     """The full table is in docs/reliability_tables.md."""
@@ -38,7 +39,6 @@ def test_no_scale_is_told_from_another(n: int) -> None:
         assert found.family_size <= most(60), name
 
 
-@pytest.mark.slow
 def test_meta_information_is_told_apart_no_more_often() -> None:
     (found,) = families(["meta_information"], 100, 30, n_exchanges=399, seed=1).values()
     assert np.nanmax(found.missing) <= most(30)

@@ -20,6 +20,8 @@ from confidence_tasks.studies.riskeval.measures import riskeval_trial
 from confidence_tasks.studies.scales.replies import Scale
 from confidence_tasks.study.measures import columns
 
+pytestmark = pytest.mark.slow
+
 N, GROUPS = 3_000, 25
 
 Trials = Iterator[Mapping[str, Any]]

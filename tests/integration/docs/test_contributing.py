@@ -24,6 +24,8 @@ from confidence_tasks.sources import Question, SourceError, hub, load, table
 from confidence_tasks.sources.hub import HubSource
 from confidence_tasks.study import ModelReply
 
+pytestmark = pytest.mark.slow
+
 BLOCKS = {
     block.partition("\n")[0].removeprefix("# "): block for block in blocks(ROOT / "CONTRIBUTING.md", "python")
 }

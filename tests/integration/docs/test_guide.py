@@ -40,6 +40,8 @@ from confidence_tasks.studies.signals import STUDY as SIGNALS_STUDY
 from confidence_tasks.study import Study
 from confidence_tasks.study.measures import Measure
 
+pytestmark = pytest.mark.slow
+
 MEASURES: Mapping[str, Iterable[Measure]] = {
     "scales.md": scales.MEASURES,
     "lifeeval.md": (*lifeeval.MEASURES, *lifeeval.TOKEN_MEASURES, *question_sets.ALL_MEASURES),

@@ -3,7 +3,10 @@
 from pathlib import Path
 
 import nbformat
+import pytest
 from nbclient import NotebookClient
+
+pytestmark = pytest.mark.slow
 
 NOTEBOOK = Path(__file__).parents[3] / "examples" / "from_logs_to_a_figure.ipynb"
 

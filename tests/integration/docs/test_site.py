@@ -13,6 +13,8 @@ from tests.integration.docs.pages import ROOT
 from confidence_tasks.catalogue import studies
 from confidence_tasks.statistics import FAMILIES
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("mkdocs", reason="needs the extra: pip install 'confidence-tasks[docs]'")
 
 DOCUMENTED = (

@@ -18,6 +18,8 @@ from tests.integration.faults.wire import Behaviour, Wire, well_behaved
 from confidence_tasks import lifeeval, scale_granularity
 from confidence_tasks.harness.inspect.viewer import scored_trial
 
+pytestmark = pytest.mark.slow
+
 DESIGN = {"sources": "arithmetic", "n": 2, "scales": "0-10,0-100"}
 CALLS = 4
 AT_ONCE = {"retry-after-ms": "10"}
@@ -107,7 +109,6 @@ def test_a_fault_at_each_first_attempt_leaves_no_trace(
     assert server.asked_once
 
 
-@pytest.mark.slow
 def test_a_model_that_hangs_is_asked_again(undisturbed: dict[str, str], tmp_path: Path) -> None:
     def hangs(attempt: int, asked: Any, reply: Any) -> Wire:
         return well_behaved(attempt, asked, reply) if attempt else Wire(body=None, delay=30.0)

@@ -6,6 +6,8 @@ import pytest
 from tests.integration.faults.kills import CONNECTIONS, Undisturbed, kill_and_resume, undisturbed
 from tests.small_runs import SMALL_RUNS
 
+pytestmark = pytest.mark.slow
+
 TASKS = ("riskeval", "lifeeval", "signals")
 
 
@@ -15,7 +17,6 @@ def whole(request: pytest.FixtureRequest, tmp_path_factory) -> tuple[str, Undist
     return request.param, undisturbed(run, tmp_path_factory.mktemp("undisturbed"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1000, 1001])
 def test_no_kill_loses_doubles_or_changes_a_trial(
     seed: int, whole: tuple[str, Undisturbed], tmp_path: Path

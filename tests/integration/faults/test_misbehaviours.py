@@ -10,8 +10,7 @@ from tests.integration.faults.loopback import ENVIRONMENT
 from tests.integration.faults.misbehaviours import MISBEHAVIOURS, fates
 from tests.small_runs import SMALL_RUNS
 
-AT_ONCE = ("scale_granularity", "nlp_metad")
-"""Tasks of the short tests: with and without token probabilities."""
+pytestmark = pytest.mark.slow
 
 
 SMALLER: Mapping[str, Mapping[str, Any]] = {
@@ -25,9 +24,7 @@ SMALLER: Mapping[str, Mapping[str, Any]] = {
 """One condition, or two samples: each is asked all questions. The others have conditions beside the disturbed one."""
 
 
-@pytest.mark.parametrize(
-    "task", [pytest.param(task, marks=[] if task in AT_ONCE else pytest.mark.slow) for task in SMALL_RUNS]
-)
+@pytest.mark.parametrize("task", SMALL_RUNS)
 def test_what_a_server_does_wrong_is_lost_or_not_read_and_disturbs_nothing_else(
     task: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -21,6 +21,8 @@ from confidence_tasks.logs.inspect_logs import read_inspect_log
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
 
+pytestmark = pytest.mark.slow
+
 N = 4
 
 

@@ -6,6 +6,8 @@ import pytest
 from benchmarks.server_quirks import HARNESSES, cell, outcome
 from tests.integration.faults.loopback import ENVIRONMENT, stub
 
+pytestmark = pytest.mark.slow
+
 EXPECTED = {
     ("Inspect", "question_sets"): {"think": "same", "cut": "missing", "filter": "missing", "html": "stopped"},
     ("Inspect", "riskeval"): {"reasoning": "same", "think-cut": "missing", "no-seed": "same"},

@@ -14,7 +14,7 @@ from confidence_tasks.study.trial import STATUSES
 
 from .conftest import Run, metrics, saying, trials
 
-pytestmark = pytest.mark.usefixtures("mirror")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("mirror")]
 
 
 def test_a_subject_with_a_narrow_tunnel_is_overconfident_and_the_log_says_how_much(run: Run) -> None:
@@ -132,7 +132,6 @@ def test_a_sample_is_paid_for_once(
 
 
 @pytest.mark.hf
-@pytest.mark.slow
 def test_a_real_model_gives_a_distribution_over_exponents(run: Run, smollm2: Path) -> None:
     model = get_model("hf/smollm2", model_path=str(smollm2), dtype="float32", do_sample=False, device="cpu")
     log = run(fermieval_logprob(n=4, levels="0.9"), model)

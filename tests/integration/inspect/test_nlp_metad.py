@@ -18,6 +18,8 @@ from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
 from .conftest import Run, metrics, trials
 
+pytestmark = pytest.mark.slow
+
 OF_THE_ANSWER: dict[str, Any] = {"scoring": "line", "span": "answer"}
 """The answer within a longer reply, as releases before the author's instrument read it."""
 

@@ -13,6 +13,8 @@ from confidence_tasks.studies.question_sets.trials import measures_of
 
 from .conftest import Run, metrics, trials
 
+pytestmark = pytest.mark.slow
+
 TASKS = {"boolq": boolq, "sciq": sciq, "lsat_ar": lsat_ar, "sat_en": sat_en, "halueval": halueval}
 GENERATED = {
     "boolq": "arithmetic_boolean",

@@ -9,6 +9,8 @@ import pytest
 from confidence_tasks.harness.inspect.model_calls import reply_tokens
 from confidence_tasks.reading.token_probabilities import letter_options, option_probabilities
 
+pytestmark = pytest.mark.slow
+
 PROMPT = '{"Answer": "A"} - repeat this JSON exactly.'
 
 

@@ -18,6 +18,8 @@ from confidence_tasks.cli import main
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.harness.refusals import REFUSED, refusals_in
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

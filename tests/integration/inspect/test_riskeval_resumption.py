@@ -18,6 +18,8 @@ from tests.integration.commands import forks
 
 from confidence_tasks.harness.inspect.viewer import scored_trial
 
+pytestmark = pytest.mark.slow
+
 CAPITALS = {"France": "Paris", "Italy": "Rome", "Spain": "Madrid"}
 STAGES = ("solver", "parser", "judge")
 CALLS = {"solver": 9, "parser": 9, "judge": 3}
@@ -160,7 +162,6 @@ def undisturbed(questions: Path, tmp_path_factory: pytest.TempPathFactory) -> Ev
     return log
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES)
 def test_killed_in_the_middle_of_a_stage_and_resumed_equals_undisturbed(
     stage: str, server: Server, questions: Path, undisturbed: EvalLog, tmp_path: Path

@@ -36,6 +36,8 @@ from confidence_tasks.logs.trial_files import prompt_digest
 from confidence_tasks.study import Measure, Stage
 from confidence_tasks.study.measures import proportion_of
 
+pytestmark = pytest.mark.slow
+
 SURENESS, AGREEMENT = sureness.STUDY, agreement.STUDY
 
 

@@ -17,6 +17,8 @@ from confidence_tasks.harness.inspect.model_calls import (
 )
 from confidence_tasks.harness.inspect.viewer import scored_trial
 
+pytestmark = pytest.mark.slow
+
 
 def output(text: str, *, probabilities: bool) -> ModelOutput:
     reply = ModelOutput.from_content("mockllm", text)

@@ -31,6 +31,8 @@ from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.report import collect
 from confidence_tasks.report.rescore import rescore
 
+pytestmark = pytest.mark.slow
+
 DRAFTS = (
     "Okay, the question is easy.\nAnswer: B\nConfidence: 30\n"
     'So maybe {"Answer": "False", "Confidence": 0.3}, or {"L": 3, "U": 9}, or ABSTAIN with confidence 30%.\n12\n'

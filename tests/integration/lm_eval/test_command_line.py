@@ -8,8 +8,9 @@ import sys
 import pytest
 from tests.integration.commands import run
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 def test_a_study_runs_by_its_name_without_a_flag(tmp_path):
     """Through the start-up hook of this environment: its tasks and its simulated model."""
     command = (

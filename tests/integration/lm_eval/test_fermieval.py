@@ -11,7 +11,7 @@ from confidence_tasks import fermieval
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.studies.fermieval.trials import CONFORMAL_MEASURES, JACKKNIFE_MEASURES, MEASURES
 
-pytestmark = pytest.mark.usefixtures("mirror")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("mirror")]
 
 N = 40
 

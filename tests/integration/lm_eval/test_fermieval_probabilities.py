@@ -19,7 +19,7 @@ from confidence_tasks.studies.fermieval_logprob.trials import (
     read_distribution,
 )
 
-pytestmark = pytest.mark.usefixtures("mirror")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("mirror")]
 
 TASK = "fermieval_logprob_first_token"
 N = 24
@@ -121,7 +121,6 @@ def test_an_unknown_level_is_refused_before_the_first_call():
 
 
 @pytest.mark.hf
-@pytest.mark.slow
 def test_a_real_models_integers_are_those_of_its_own_logits(smollm2):
     """Digit by digit, from the softmax after each beginning of a number."""
     torch = pytest.importorskip("torch")

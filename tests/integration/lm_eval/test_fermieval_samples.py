@@ -10,7 +10,7 @@ from confidence_tasks import fermieval, fermieval_sampling
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.harness.lm_eval.stage_requests import SAMPLES, generate_samples
 
-pytestmark = pytest.mark.usefixtures("mirror")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("mirror")]
 
 
 @pytest.mark.parametrize(("task", "ask"), [("interval", "interval"), ("exponent", "direct,reasoned")])

@@ -14,6 +14,8 @@ from confidence_tasks.studies.lifeeval import RADII, STUDY
 from confidence_tasks.studies.lifeeval.replies import lifeeval_reply
 from confidence_tasks.studies.lifeeval.trials import MEASURES
 
+pytestmark = pytest.mark.slow
+
 REPLIES = (
     lifeeval_reply,
     lambda guess, confidence: f"**Answer:** {guess}\n\n**Confidence:** {round(100 * confidence)}%",

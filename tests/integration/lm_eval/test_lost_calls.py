@@ -17,6 +17,8 @@ from confidence_tasks.harness.refusals import LOST, REFUSED, StopError
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings
 
+pytestmark = pytest.mark.slow
+
 TASK = "boolq_confidence_arithmetic_boolean"
 STAGES = "signals_stated_after"
 NOT_JSON = {"html": "answered HTML instead of JSON", "half-a-line": "answered something that is not JSON"}

@@ -11,6 +11,8 @@ from confidence_tasks import nlp_metad
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
+pytestmark = pytest.mark.slow
+
 N = 60
 NAME = "nlp_metad_T0_7_arithmetic"
 OF_THE_ANSWER = {"prompt": "short", "scoring": "line", "span": "answer"}

@@ -17,6 +17,8 @@ from confidence_tasks.studies.question_sets.replies import (
 )
 from confidence_tasks.studies.question_sets.trials import measures_of
 
+pytestmark = pytest.mark.slow
+
 N = 12
 
 FAULTS = (

@@ -11,6 +11,8 @@ from confidence_tasks.harness.lm_eval.measured import NOT_ECHOED
 from confidence_tasks.harness.lm_eval.scoring import scoring_problem
 from confidence_tasks.harness.refusals import REFUSED
 
+pytestmark = pytest.mark.slow
+
 
 def run(model: Any, task: str, gen_kwargs: Any = None, **metadata: Any) -> list[dict[str, Any]]:
     return samples_of(run_on_server(model, task, gen_kwargs=gen_kwargs, **metadata))

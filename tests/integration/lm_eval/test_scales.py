@@ -18,6 +18,8 @@ from confidence_tasks.simulation import reply
 from confidence_tasks.studies.scales.replies import Scale
 from confidence_tasks.studies.scales.trials import MEASURES
 
+pytestmark = pytest.mark.slow
+
 STUDY = {"study": "confidence_tasks.studies.scales:STUDY"}
 TASK = "scale_granularity_0_20_arithmetic"
 

@@ -17,6 +17,8 @@ from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.harness.lm_eval.groups import StagedTask
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 
+pytestmark = pytest.mark.slow
+
 SURENESS, AGREEMENT = sureness.STUDY, agreement.STUDY
 N = 6
 

@@ -15,6 +15,8 @@ from tests.integration.lm_eval.harnesses import stubs
 
 from confidence_tasks import _startup
 
+pytestmark = pytest.mark.slow
+
 REPOSITORY = Path(__file__).parents[3]
 
 # lm-eval's tasks, reduced to what the hook relies on.
@@ -319,7 +321,6 @@ def installer(tool, python):
     return [*uv, "install", "--no-deps", "--python", python], [*uv, "uninstall", "--python", python]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("editable", [False, True], ids=["regular", "editable"])
 @pytest.mark.parametrize("tool", ["pip", "uv"])
 def test_installed_and_uninstalled(tool, editable, tmp_path):

@@ -18,6 +18,8 @@ from confidence_tasks.sources import Question
 from confidence_tasks.studies.scales import STUDY
 from confidence_tasks.study import Stage
 
+pytestmark = pytest.mark.slow
+
 QUESTION = Question("q-1", "demo", "2 + 2?", "choice", "B", ("3", "4", "5"))
 
 WHOLE = Stage("answer", lambda question, condition, replies: question.text, logprobs="required")

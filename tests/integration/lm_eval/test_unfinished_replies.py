@@ -14,6 +14,8 @@ from tests.integration.lm_eval.servers import chat, completions, run_on_server, 
 from confidence_tasks.harness.lm_eval.generated import Generated, stop_of
 from confidence_tasks.harness.lm_eval.wire import generations
 
+pytestmark = pytest.mark.slow
+
 TASKS = ["boolq_confidence_arithmetic_boolean", "signals_stated_after"]
 UNFINISHED = {
     "cut": "truncated",

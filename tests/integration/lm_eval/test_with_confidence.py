@@ -14,6 +14,8 @@ from confidence_tasks.harness.lm_eval.generated import Generated
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.logs.collection import collect
 
+pytestmark = pytest.mark.slow
+
 SUMS = """
 task: {name}
 dataset_path: json

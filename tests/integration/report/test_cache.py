@@ -26,6 +26,8 @@ from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.figures import Figure, Panel, panel_svg
 from confidence_tasks.report.page.tasks import figure_views
 
+pytestmark = pytest.mark.slow
+
 FEW = Settings(n_resamples=50)
 
 

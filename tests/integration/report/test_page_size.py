@@ -16,6 +16,8 @@ from confidence_tasks.report.page.tasks import PANELS_SHOWN, figure_views
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.scales.replies import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
 
+pytestmark = pytest.mark.slow
+
 
 def stairs(axes):
     axes.stairs([0, 0, 0, 3, 3, 1, 0, 0], np.arange(9))
@@ -90,7 +92,6 @@ def test_of_very_many_panels_a_page_shows_some_of_each_row_and_says_so():
     assert sum(len(panels) for _, panels in few.rows) == 20
 
 
-@pytest.mark.slow
 def test_twenty_models_on_all_thirteen_scales_fit_in_two_and_a_half_megabytes(tmp_path):
     designs = {"granularity": GRANULARITY, "boundary": BOUNDARY, "nonstandard": NONSTANDARD}
     for name, design in designs.items():
@@ -111,7 +112,6 @@ def test_twenty_models_on_all_thirteen_scales_fit_in_two_and_a_half_megabytes(tm
     assert "<code>--figures</code> writes all of them" in made.html
 
 
-@pytest.mark.slow
 def test_thirty_models_in_four_studies_fit_in_three_megabytes(tmp_path):
     for i in range(30):
         subject = Subject(meta_d_prime=0.5 + 0.05 * i, bias=(i % 7) / 5 - 0.4, risk_sensitivity=1.0)
@@ -128,7 +128,6 @@ def test_thirty_models_in_four_studies_fit_in_three_megabytes(tmp_path):
     assert "Only the first 12 of 30 models are drawn; the table has all of them." in made.html
 
 
-@pytest.mark.slow
 def test_ten_models_in_every_study_fit_in_three_megabytes(tmp_path):
     for i in range(10):
         for study in STUDIES:

@@ -22,7 +22,7 @@ from confidence_tasks.report.paper.filled import paper_frame, write_paper
 from confidence_tasks.studies.scales.replies import GRANULARITY
 
 # A model of the trials has a Chinese name, which the fonts of matplotlib lack.
-pytestmark = pytest.mark.filterwarnings("ignore:Glyph:UserWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Glyph:UserWarning")]
 
 
 @pytest.fixture(scope="module")

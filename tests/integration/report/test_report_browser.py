@@ -20,7 +20,7 @@ from confidence_tasks.report.estimates import Settings
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 WIDTHS = (360, 400, 800, 1280, 1920)
 OPEN = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"

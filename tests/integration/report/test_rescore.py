@@ -21,6 +21,8 @@ from confidence_tasks.harness.compat import LogWriter
 from confidence_tasks.logs.trial_files import NotTrialsError
 from confidence_tasks.report.rescore import metrics_of, rescore
 
+pytestmark = pytest.mark.slow
+
 RUNS = {
     "nlp_metad": SmallRun(
         "nlp_metad", {"source": "arithmetic_number", "n": 6, "temperatures": "0.3,1"}, "ideal"

@@ -16,6 +16,8 @@ from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.results import contrasts_frame, estimates_frame
 
+pytestmark = pytest.mark.slow
+
 FEW = Settings(n_resamples=50)
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from tests.integration.commands import run
 
+pytestmark = pytest.mark.slow
+
 GOOD = Path(__file__).parents[3] / "examples" / "boolq.eval"
 SCALES = "inspect eval confidence_tasks/scale_granularity -T sources=arithmetic -T n=1"
 SMALL = "scale_granularity_0_20_arithmetic"

@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 from tests.integration.commands import run
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parents[3] / "examples"
 BOOLQ = "inspect eval confidence_tasks/boolq -T source=arithmetic_boolean"
 SCALES = "inspect eval confidence_tasks/scale_granularity --model simulated/ideal"
