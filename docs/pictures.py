@@ -20,7 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.stats import norm
 
-from confidence_tasks.statistics import acceptance_threshold, ece, reliability_curve
+from confidence_tasks.statistics import acceptance_threshold, confidence_sequence, ece, reliability_curve
 from confidence_tasks.statistics.decision import optimal_threshold
 from confidence_tasks.statistics.discrimination import auroc2, type2_roc_curve
 from confidence_tasks.statistics.life_table import best_guess, death_distribution
@@ -105,6 +105,20 @@ def acceptance(axes: Axes) -> None:
     axes.axvline(reached, color=ORANGE, ls="--", label=f"observed to reach it, {reached:.2f}")
     axes.axvline(guaranteed, color=GREEN, ls="-.", label=f"guaranteed to reach it, {guaranteed:.2f}")
     axes.set(xlabel="threshold of confidence", ylabel="share right of accepted answers")
+
+
+def sequential(axes: Axes) -> None:
+    """Draw an interval of the overconfidence that holds at all times, and the bound that it passes."""
+    right, sure = answers(n=1000)
+    found = confidence_sequence(sure - right, bounds=(-1.0, 1.0), bound=0.1)
+    questions = np.arange(1, 1001)
+    axes.fill_between(questions, found.low, found.high, color=BLUE, alpha=0.3, label="interval at all times")
+    mean = np.cumsum(sure - right) / questions
+    axes.plot(questions[9:], mean[9:], color=BLUE, label="overconfidence so far")
+    axes.axhline(0.1, color=GREY, ls=":", label="bound")
+    decided = int(questions[found.high < 0.1][0])
+    axes.axvline(decided, color=ORANGE, ls="--", label=f"known after {decided}")
+    axes.set(xlabel="questions", ylabel="confidence - correctness", ylim=(-0.4, 0.6))
 
 
 def sdt(axes: Axes) -> None:
@@ -223,7 +237,7 @@ def coverage(axes: Axes) -> None:
 SHOWN = ("accuracy", "ece", "brier", "auroc", "mratio", "meta_d", "meta_information", "round_share")
 
 PICTURES: tuple[Callable[[Axes], None], ...] = (
-    *(calibration, discrimination, selective, acceptance, sdt, information, discretization),
+    *(calibration, discrimination, selective, acceptance, sequential, sdt, information, discretization),
     *(decision, intervals, life_table, inference, coverage),
 )
 
