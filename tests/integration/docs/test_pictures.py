@@ -33,8 +33,8 @@ def test_every_family_has_a_picture_on_the_page() -> None:
 @pytest.mark.parametrize("example", pictures.EXAMPLES, ids=lambda example: example.figure)
 def test_a_study_begins_with_its_command_its_cost_and_its_picture(example: pictures.Example) -> None:
     pages = [path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md")]
-    picture = f"(images/studies/{example.figure}.svg)"
-    (start,) = (page.split("\n## ")[1] for page in pages if picture in page.split("\n## What it asks")[0])
+    starts = [page.split("\n## ")[1] for page in pages if "\n## What it asks" in page]
+    (start,) = (start for start in starts if f"(images/studies/{example.figure}.svg)" in start)
     assert start.startswith("In short\n\n```bash\n")
     assert f"inspect eval confidence_tasks/{example.task} --model simulated/{example.subjects[-1]}" in start
     assert all(f"-T {parameter}" in start for parameter in example.parameters)
