@@ -38,6 +38,6 @@ def test_a_study_begins_with_its_command_its_cost_and_its_picture(example: pictu
     assert start.startswith("In short\n\n```bash\n")
     assert f"inspect eval confidence_tasks/{example.task} --model simulated/{example.subjects[-1]}" in start
     assert all(f"-T {parameter}" in start for parameter in example.parameters)
-    assert "**Cost**: " in start
-    assert "**Result**: " in start
+    assert "**Cost**:" in start
+    assert "**Result**:" in start
     assert (ROOT / "docs/images/studies" / f"{example.figure}.svg").is_file()
