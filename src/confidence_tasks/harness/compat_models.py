@@ -58,6 +58,14 @@ def is_endpoint(model: LM) -> bool:
     return any(kind.__name__ == "TemplateAPI" for kind in type(model).__mro__)
 
 
+def sends_settings(model: LM) -> bool:
+    """Return whether a model sends all settings of generation, as chat endpoints of OpenAI's protocol do.
+
+    Needs the class ``LocalChatCompletion``. Tested on lm-eval 0.4.12 and 0.4.13.
+    """
+    return any(kind.__name__ == "LocalChatCompletion" for kind in type(model).__mro__)
+
+
 def payload_of(model: LM, messages: Any, *, generate: bool, gen_kwargs: Any = None) -> dict[str, Any]:
     """Return what an endpoint sends for some messages.
 

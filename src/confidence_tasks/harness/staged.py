@@ -38,6 +38,7 @@ from confidence_tasks.study.parameter import (
 )
 from confidence_tasks.study.records import TaskMetrics
 from confidence_tasks.study.stage import TOKENS, ModelReply, Replies, Stage, Token
+from confidence_tasks.study.structured import STRUCTURED, is_structured
 from confidence_tasks.study.trial import EFFORT, Item, Question, question_from_metadata, question_metadata
 
 Conversation = TypeVar("Conversation")
@@ -163,6 +164,7 @@ def staged_items(study: Study, parameters: Mapping[str, Any], conditions: Sequen
     stages = study.stages_of(parameters)
     by_source: dict[str, list[Question]] = defaultdict(list)
     for question in study.questions(request):
+        question = _with_form(question, parameters)
         by_source[question.source].append(question)
     if not by_source:
         raise ValueError(f"{study.name} has no questions under {dict(parameters)}")
@@ -186,6 +188,13 @@ def staged_items(study: Study, parameters: Mapping[str, Any], conditions: Sequen
             for condition in _question_conditions(study, question, conditions):
                 item = _make_item(study, first, question, condition)
                 yield replace(item, examples=tuple(examples["" if shared else condition]))
+
+
+def _with_form(question: Question, parameters: Mapping[str, Any]) -> Question:
+    """Return a question with whether its replies are JSON objects in its metadata."""
+    if STRUCTURED in question.metadata:
+        raise ValueError(f"metadata of question {question.id} has the reserved key {STRUCTURED}: rename it")
+    return question.with_metadata(**{STRUCTURED: True}) if parameters.get(STRUCTURED) else question
 
 
 def _question_conditions(study: Study, question: Question, conditions: Sequence[str]) -> Sequence[str]:
@@ -227,6 +236,8 @@ def _make_item(study: Study, first: Stage, question: Question, condition: str) -
         STUDY: study.address,
         **{key: question.metadata[key] for key in keys if key in question.metadata},
     }
+    if is_structured(question):
+        metadata[STRUCTURED] = True
     reserved = {"condition", "id", "prompt", EFFORT, *TOKENS, *question_metadata(question)}
     if clashes := sorted(metadata.keys() & reserved):
         raise ValueError(

@@ -67,8 +67,20 @@ class FinishedReplies:
         for name, of_stage in replies.items():
             stage = next((stage for stage in self.stages if stage.name == name), None)
             stops = [self._why_unfinished(stage, reply) for reply in of_stage]
-            finished[name] = _without_text(of_stage, stops) if any(stops) else list(of_stage)
+            whole = _without_text(of_stage, stops) if any(stops) else of_stage
+            finished[name] = [self._as_text(stage, reply) for reply in whole]
         return finished
+
+    def _as_text(self, stage: Stage | None, reply: ModelReply) -> ModelReply:
+        """Return a reply that is a JSON object as the study's reader takes it; empty if it is none."""
+        structured = stage and stage.structured_for(self.question)
+        if not structured or not reply.text:
+            return reply
+        visible = strip_thoughts(truncate_reply(reply.text))
+        text = structured.read(self.question, self.condition, visible)
+        if text == visible:
+            return reply
+        return replace(reply, text=text, tokens=(), problem=reply.problem if text else NO_OBJECT)
 
     def _why_unfinished(self, stage: Stage | None, reply: ModelReply) -> Stop:
         """Return why the study cannot read a reply of a stage; empty if it can."""
@@ -85,6 +97,8 @@ class FinishedReplies:
 
     def _is_complete(self, stage: Stage, text: str) -> bool:
         """Return whether a reply that was cut off holds all that the study reads of it."""
+        if structured := stage.structured_for(self.question):
+            return bool(structured.read(self.question, self.condition, text))
         if stage.complete is not None:
             return stage.complete(self.question, self.condition, text)
 
@@ -93,6 +107,9 @@ class FinishedReplies:
             return self.study.read(self.question, self.condition, replies)["status"] == "ok"
 
         return len(self.stages) == 1 and ends_in_format(text, is_format)
+
+
+NO_OBJECT = "the reply is no JSON object of the schema"
 
 
 def _without_text(replies: Sequence[ModelReply], stops: Sequence[Stop]) -> list[ModelReply]:

@@ -26,6 +26,7 @@ from confidence_tasks.logs.trial_files import NotTrialsError, prompt_digest, que
 from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.reading.token_probabilities import is_known, letter_options, listed_mass, match_option
 from confidence_tasks.study.stage import Token
+from confidence_tasks.study.structured import STRUCTURED
 
 _PROBABILITIES_OF_TOKENS = frozenset({"mean_logprob", "sum_logprob", "min_logprob"})
 """Signals in nats, at most 0."""
@@ -62,9 +63,10 @@ def task_of(header: EvalLog) -> str:
 
 
 def changes_of_prompt(header: EvalLog) -> dict[str, str]:
-    """Return the setting of ``with_confidence`` that changes the prompt of the task; empty if the prompt is its own."""
-    when = _wrapping(header).get("when")
-    return {"task.when": str(when)} if when == "within" else {}
+    """Return the settings of ``with_confidence`` that change the prompt of the task, or the form of replies."""
+    wrapped = _wrapping(header)
+    changes = {"task.when": wrapped.get("when"), f"task.{STRUCTURED}": wrapped.get(STRUCTURED)}
+    return {name: str(value) for name, value in changes.items() if value in ("within", True)}
 
 
 def chosen_correctness(header: EvalLog, correct: Correctness) -> Correctness:

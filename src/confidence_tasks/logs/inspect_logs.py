@@ -41,6 +41,7 @@ from confidence_tasks.logs.trial_files import (
     without_garbage_collection,
 )
 from confidence_tasks.study.definition import Study
+from confidence_tasks.study.parameter import STRUCTURED
 from confidence_tasks.study.stage import TOKENS
 
 
@@ -317,6 +318,8 @@ def _setup(header: EvalLog, study: Study, effort: str | None) -> dict[str, str]:
         **header.plan.config.model_dump(exclude_none=True),
         **effort_settings(effort),
     }
+    if parameters.get(STRUCTURED.name):  # it implies the schema
+        generation.pop("response_schema", None)
     return {
         **setup_of("task", study.protocol_parameters(parameters)),
         **setup_of("generation", generation),

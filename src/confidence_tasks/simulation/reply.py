@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
 from typing import Any, TypeAlias
@@ -19,6 +19,7 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.simulation.subject import Subject, make_from_profile, pick, uniform
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.stage import Replies, Token
+from confidence_tasks.study.structured import is_structured
 from confidence_tasks.study.trial import Question
 
 
@@ -91,6 +92,8 @@ class StageCall:
             raise ValueError(
                 f"{self.study.name} has no simulated subject: declare simulation=Simulation(reply=...) in its Study"
             )
+        if is_structured(self.question):  # a schema leaves no other format
+            subject = replace(subject, sloppiness=0.0)
         request = StageRequest(subject, prompt, self.condition, self.stage, self.replies, seed)
         reply: Reply = self.study.simulation.reply(self.question, request)
         return reply
@@ -148,7 +151,7 @@ def token_logprobs(reply: Reply) -> list[tuple[str, float]]:
 def answer_alternatives(reply: Reply) -> tuple[int, dict[str, float]] | None:
     """Return the position of the token that holds the answer, and the log-probability of each alternative to it.
 
-    The answer is the value of ``"Answer"``, or the whole reply.
+    The answer is the value of ``"Answer"`` or ``"answer"``, or the whole reply.
 
     Examples
     --------
@@ -160,7 +163,10 @@ def answer_alternatives(reply: Reply) -> tuple[int, dict[str, float]] | None:
         return 0, {other: math.log(max(p, 1e-9)) for other, p in reply.alternatives.items()}
     for position in range(1, len(tokens)):
         word = tokens[position].strip(" \n\"'},")
-        if tokens[position - 1].rstrip("'\": \n").endswith("Answer") and word in reply.alternatives:
+        if (
+            tokens[position - 1].rstrip("'\": \n").casefold().endswith("answer")
+            and word in reply.alternatives
+        ):
             written = {other: tokens[position].replace(word, other) for other in reply.alternatives}
             return position, {
                 written[other]: math.log(max(p, 1e-9)) for other, p in reply.alternatives.items()

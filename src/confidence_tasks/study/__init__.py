@@ -3,7 +3,7 @@
 from confidence_tasks.study.definition import BINARY, Design, Domain, Paper, Study
 from confidence_tasks.study.legacy import LazyModule, Reference
 from confidence_tasks.study.measures import Measure
-from confidence_tasks.study.parameter import TOP_LOGPROBS, Parameter, source_parameters
+from confidence_tasks.study.parameter import STRUCTURED, TOP_LOGPROBS, Parameter, source_parameters
 from confidence_tasks.study.records import (
     Asking,
     ConditionRules,
@@ -14,10 +14,12 @@ from confidence_tasks.study.records import (
     Viewer,
 )
 from confidence_tasks.study.stage import ModelReply, Replies, Stage, Token
+from confidence_tasks.study.structured import Structured
 from confidence_tasks.study.trial import Question, Reading, Status, Trial
 
 __all__ = [
     "BINARY",
+    "STRUCTURED",
     "TOP_LOGPROBS",
     "Asking",
     "ConditionRules",
@@ -37,6 +39,7 @@ __all__ = [
     "Simulation",
     "Stage",
     "Status",
+    "Structured",
     "Study",
     "TaskMetrics",
     "Token",

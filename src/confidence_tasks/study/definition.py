@@ -20,6 +20,7 @@ from confidence_tasks.study.parameter import (
     METRICS,
     MIRROR,
     SEED,
+    STRUCTURED,
     Parameter,
     did_you_mean,
 )
@@ -424,7 +425,8 @@ class Study(metaclass=_TakesOldArguments):
         return {
             key: value
             for key, value in parameters.items()
-            if key not in (METRICS.name, EFFORTS.name, *subset)
+            # Logs of releases without structured replies lack the parameter.
+            if (key not in (METRICS.name, EFFORTS.name, *subset) and (key, value) != (STRUCTURED.name, False))
             or (key, str(value)) in self.pooling.protocol_values
         }
 

@@ -235,6 +235,13 @@ FEWSHOT = Parameter(
     "Number of worked examples before each question, for small and base models; their questions are not asked.",
     low=0,
 )
+STRUCTURED = Parameter(
+    "structured",
+    bool,
+    False,
+    "Whether replies are JSON objects by a response schema; providers that ignore schemas are refused.",
+)
+"""Parameter of tasks whose replies have an answer and a confidence."""
 MIRROR = Parameter("mirror", str | None, None, "Folder with local copies of the question sources.")
 CACHE = Parameter(
     "cache",

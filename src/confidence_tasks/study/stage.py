@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from confidence_tasks.study.structured import Structured, is_structured
 from confidence_tasks.study.trial import Question
 
 
@@ -143,6 +144,8 @@ class Stage:
         all that the study reads of it. By default, a study with a single call reads such a reply if its exact format
         stands at the end, and a study with several calls reads none: the study gets an empty reply, and the trial the
         status ``truncated``.
+    structured : Structured, optional
+        What the stage asks for if the user wants replies that are JSON objects; by default it has only texts.
 
     Examples
     --------
@@ -168,10 +171,17 @@ class Stage:
     delimiter: str = "\n\n"
     problem: Callable[[ModelReply], str] | None = None
     complete: Callable[[Question, str, str], bool] | None = None
+    structured: Structured | None = None
+
+    def structured_for(self, question: Question) -> Structured | None:
+        """Return what the stage asks for if replies to a question are JSON objects; None if they are texts."""
+        return self.structured if is_structured(question) else None
 
     def prompts(self, question: Question, condition: str, replies: Replies) -> tuple[str, ...]:
         """Return the prompts of one question under one condition; none if the stage is skipped."""
-        prompts = self.ask(question, condition, replies)
+        structured = self.structured_for(question)
+        ask = structured.ask if structured and structured.ask else self.ask
+        prompts = ask(question, condition, replies)
         if prompts is None:
             return ()
         return (prompts,) if isinstance(prompts, str) else tuple(prompts)

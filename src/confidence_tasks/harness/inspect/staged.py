@@ -25,7 +25,7 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.harness.compat import built_in_provider
-from confidence_tasks.harness.inspect import lost, refused
+from confidence_tasks.harness.inspect import lost, refused, schemas, turns
 from confidence_tasks.harness.inspect.local_prompts import LocalPrompts
 from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.model_calls import (
@@ -45,7 +45,6 @@ from confidence_tasks.harness.inspect.model_calls import (
     score_forced_reply,
     stage_reply,
 )
-from confidence_tasks.harness.inspect.turns import append_prompt, start_conversation
 from confidence_tasks.harness.inspect.viewer import (
     dataset,
     provenance,
@@ -145,7 +144,7 @@ def _build_task(study: Study, parameters: Mapping[str, Any], which: str) -> Task
         solver=ask_stages(study.address, dict(parameters), len(conditions)),
         scorer=make_scorer(study)(**{name: parameters[name] for name in options if name in parameters}),
         metrics=metrics_of(study, logged, which, efforts),
-        config=GenerateConfig(**_task_settings(stages)),
+        config=GenerateConfig(**_task_settings(stages), **schemas.shared_schema(stages, items)),
         epochs=Epochs(parameters[repeats], []) if (repeats := study.asking.repeats_parameter) else None,
         version=study.version,
         metadata=provenance({name: value for name, value in parameters.items() if name != "task"}, data),
@@ -235,6 +234,7 @@ class _Asker:
     question: Question
     calls: _QuestionCalls
     prompts: LocalPrompts
+    form: schemas.SchemaGate
 
     @property
     def condition(self) -> str:
@@ -250,7 +250,12 @@ class _Asker:
         for stage in self.stages:
             call = StageCall(self.study, self.question, self.condition, stage.name, finished.of(replies))
             prompts = conversations_of(
-                stage, call, (start[-1].text, start), conversations, start_conversation, append_prompt
+                stage,
+                call,
+                (start[-1].text, start),
+                conversations,
+                turns.start_conversation,
+                turns.append_prompt,
             )
             stage_replies = []
             for _, messages in list(prompts):
@@ -288,7 +293,7 @@ class _Asker:
             token = stage_call.set(call)
             try:
                 with refused.needing(self._needed(stage)):
-                    output = await self._call(stage, model, messages, number)
+                    output = await self._call_in_form(stage, model, messages, number)
             finally:
                 stage_call.reset(token)
             if is_local(model) and not stage.forced_reply:
@@ -298,9 +303,17 @@ class _Asker:
 
         if is_simulated(model):
             return await call_model()  # never shared: the reply may depend on the condition
-        turns = tuple((message.role, message.text) for message in messages)
+        said = tuple((message.role, message.text) for message in messages)
         condition = self.condition if callable(stage.temperature) else ""
-        return await self.calls((model.api, stage.name, turns, number, condition), call_model)
+        return await self.calls((model.api, stage.name, said, number, condition), call_model)
+
+    async def _call_in_form(
+        self, stage: Stage, model: Model, messages: list[ChatMessage], number: int
+    ) -> ModelOutput:
+        """Call a model; if replies are JSON objects, its first reply says whether its server follows schemas."""
+        if stage.structured_for(self.question) is None:
+            return await self._call(stage, model, messages, number)
+        return await self.form(model, lambda: self._call(stage, model, messages, number))
 
     async def _call(
         self, stage: Stage, model: Model, messages: list[ChatMessage], number: int
@@ -353,6 +366,7 @@ class _Asker:
         greedy = declared == 0.0 and not callable(stage.temperature)
         temperature = user.get("temperature", 0.0) if greedy else declared
         settings = {} if stage.role else effort_settings(self.state.metadata.get(EFFORT))
+        settings |= schemas.schema_setting(stage, self.question, self.condition)
         if not is_single(self.stages):
             limit = None if "max_tokens" in user else stage.max_tokens
             settings |= {"temperature": None if greedy else temperature, "max_tokens": limit}
@@ -447,7 +461,7 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
         for stage in stages
         if stage.logprobs
     }
-    shared, prompts = _SharedCalls(n_conditions), LocalPrompts()
+    shared, prompts, form = _SharedCalls(n_conditions), LocalPrompts(), schemas.SchemaGate()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         question = question_from_metadata(state.metadata)
@@ -455,10 +469,11 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
         model = asked_model()
         refuse_forced_reply(model, stages)
         refuse_effort(model, effort)
+        schemas.refuse_schemas(model, question)
         key = (model.api, question.id, state.epoch, effort)
         with shared.for_question(key) as calls, lost.until_last_reply(state.store):
-            asker = _Asker(loaded, stages, gates, parameters, state, generate, question, calls, prompts)
-            replies = await asker.ask_all()
+            given = (loaded, stages, gates, parameters, state, generate, question, calls, prompts, form)
+            replies = await _Asker(*given).ask_all()
         counts = {kind: count for kind, count in tokens_spent(replies).items() if not math.isnan(count)}
         state.metadata = {**state.metadata, **counts}
         if not is_single(stages):

@@ -29,6 +29,7 @@ from inspect_ai.viewer import (
 
 from confidence_tasks.sources.table import revisions
 from confidence_tasks.study.definition import Study
+from confidence_tasks.study.structured import STRUCTURED
 from confidence_tasks.study.trial import EFFORT, Item, question_metadata
 
 _STATUSES: Mapping[str, tuple[str, Literal["good", "bad", "warn", "info", "muted"]]] = {
@@ -99,13 +100,13 @@ def trial_score(
     The viewer shows a column for every key of a score's value, even for hidden columns, and truncates values that are
     longer than the column's label. So the value has only the columns of the sample list, with numbers rounded to four
     digits and shortened conditions and statuses. The score's metadata has the exact form of these values and all other
-    columns. ``sample`` is the sample's metadata, which has the effort.
+    columns. ``sample`` is the sample's metadata, which has the effort and whether the reply is a JSON object.
     """
     # The viewer has room for one more column: the effort if there are several, or else the study's column.
     extra = [EFFORT] if EFFORT in sample else study.viewer.columns
     value = {key: _shorten(trial[key] if key in trial else sample[key]) for key in (*SHOWN, *extra)}
     value["condition"] = study.viewer.short_condition(trial["condition"])
-    metadata: dict[str, Any] = {}
+    metadata: dict[str, Any] = {STRUCTURED: True} if STRUCTURED in sample else {}
     for key, exact in trial.items():
         if key not in value:
             metadata.update(_split_text(key, exact))

@@ -31,6 +31,7 @@ from confidence_tasks.harness.compat_models import (
     has_network,
     is_endpoint,
     network_logits,
+    sends_settings,
 )
 from confidence_tasks.harness.lm_eval import endpoints, local
 from confidence_tasks.harness.lm_eval.chat import Turns, render, run_of
@@ -59,7 +60,7 @@ from confidence_tasks.reading.token_probabilities import (
 from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.stage import ModelReply, Stage, Token
-from confidence_tasks.study.trial import question_from_metadata
+from confidence_tasks.study.trial import Question, question_from_metadata
 
 SCORES = "score_tokens"
 
@@ -494,6 +495,27 @@ _SEEDED_MODELS = frozenset({"TemplateAPI", "VLLM"})
 """Names of the model classes that accept a seed with each request."""
 
 
+FORMAT = "response_format"
+"""Setting of a request with a response schema."""
+
+
+def response_format(stage: Stage, question: Question, condition: str) -> dict[str, Any]:
+    """Return the setting that makes a reply a JSON object; empty for a text."""
+    structured = stage.structured_for(question)
+    if structured is None:
+        return {}
+    schema = {"name": stage.name, "schema": structured.schema(question, condition), "strict": True}
+    return {FORMAT: {"type": "json_schema", "json_schema": schema}}
+
+
+def _refuse_format(model: LM, requests: Sequence[Instance]) -> None:
+    """Raise StopError before the first call if a response schema would not reach the model."""
+    if not sends_settings(model) and any(FORMAT in request.args[1] for request in requests):
+        raise StopError(
+            f"{type(model).__name__} is sent no response schema: use local-chat-completions, or leave out structured"
+        )
+
+
 def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str | None]:
     """Generate replies with seeds; lm-eval calls this as a method of the model. Equal requests are made once.
 
@@ -503,6 +525,7 @@ def generate_samples(model: LM, requests: Sequence[Instance]) -> list[str | None
     come from one random stream, seeded by ``--seed``. Every sample is cached (``--use_cache``). A call without a reply
     is lost: None.
     """
+    _refuse_format(model, requests)
     run = run_of(model)
     keys = [json.dumps(request.args, sort_keys=True) for request in requests]
     by_key = dict(zip(keys, requests, strict=True))

@@ -25,6 +25,7 @@ from confidence_tasks.harness.lm_eval.stage_requests import (
     REQUEST_TYPE,
     SAMPLES,
     StagesRequest,
+    response_format,
     sampling_settings,
 )
 from confidence_tasks.harness.staged import (
@@ -56,6 +57,7 @@ from confidence_tasks.study.parameter import (
 )
 from confidence_tasks.study.records import TaskMetrics
 from confidence_tasks.study.stage import ModelReply, Replies, Stage
+from confidence_tasks.study.structured import STRUCTURED
 from confidence_tasks.study.trial import Item, question_from_metadata, question_metadata
 
 _log = logging.getLogger(__name__)
@@ -186,6 +188,7 @@ class StudyOfStages(ConfigurableTask):
         super().__init__(config=deepcopy({**_DEFAULTS, **self.defaults(), **stub, "metadata": parameters}))
         which = parameters.get(METRICS.name, METRICS.default)
         METRICS.check(which)
+        self._refuse_structured_stages()
         headline = self.logged.default_measures or self.study.headline_measures
         # In lm-eval, the name of a metric ends at a comma.
         measures = [
@@ -196,6 +199,15 @@ class StudyOfStages(ConfigurableTask):
             measure.name: measure.better == "higher" for measure in measures if measure.better != "neither"
         }
         set_metrics(self, aggregations(measures), better)
+
+    def _refuse_structured_stages(self) -> None:
+        """Raise ValueError if replies are to be JSON objects and a trial needs more than the text of one reply."""
+        if self.parameters.get(STRUCTURED) and not self.generates:
+            task = f"{self.study.module.partition('.')[0]}/{self.parameters['task']}"
+            raise ValueError(
+                "structured: on lm-eval only the reply of a study with a single call and without token probabilities"
+                f" can be a JSON object: run `inspect eval {task} -T structured=true`"
+            )
 
     def defaults(self) -> Mapping[str, Any]:
         """Return the delimiter of the first stage, and the token limit if it is the only stage."""
@@ -373,14 +385,16 @@ class StudyOfStages(ConfigurableTask):
         assert isinstance(generation, Instance)
         if self.generates:
             context, settings = generation.args
+            question = question_from_metadata(doc)
             sampling = sampling_settings(
                 self.stages[0],
                 doc["condition"],
                 self.parameters,
-                question_from_metadata(doc).id,
+                question.id,
                 repeat=doc.get("repeat", 1),
             )
-            generation.arguments = (context, {**settings, **sampling})
+            form = response_format(self.stages[0], question, str(doc["condition"]))
+            generation.arguments = (context, {**settings, **sampling, **form})
             generation.request_type = SAMPLES  # type: ignore[assignment]
             return [generation]
         return [

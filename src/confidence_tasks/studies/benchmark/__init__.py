@@ -5,6 +5,7 @@ from __future__ import annotations
 from confidence_tasks.studies.benchmark import subject, trials
 from confidence_tasks.study import (
     BINARY,
+    STRUCTURED,
     Domain,
     Parameter,
     Pooling,
@@ -30,10 +31,11 @@ STUDY = Study(
             "when", str, "after", "Whether the question follows the answer.", choices=("after", "within")
         ),
         Parameter("scorer", str, "", "The scorer that says whether an answer is right."),
+        STRUCTURED,
         Parameter("correct", str, "", "The bound or value of a score that says whether an answer is right."),
     ),
     pooling=Pooling(
-        subset_parameters=frozenset({"task", "ask", "when", "scorer", "correct"}),
+        subset_parameters=frozenset({"task", "ask", "when", "scorer", "correct", "structured"}),
         protocol_values=frozenset({("when", "within")}),
     ),
     read=trials.read_reply,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from confidence_tasks.studies.scales.replies import ALL_SCALES, Scale
 from confidence_tasks.studies.scales.trials import read_confidence
 from confidence_tasks.study import Token
 from confidence_tasks.study.parameter import parse_list
+from confidence_tasks.study.structured import object_schema, read_object
 
 MOST_CHARACTERS = 4_000
 """Length to which a final answer is cut where a question repeats it."""
@@ -94,56 +94,39 @@ def _of_scale(scale: Scale) -> Ask:
 
 
 def _json_of_scale(scale: Scale) -> Ask:
-    def read(text: str, tokens: Sequence[Token]) -> float:
-        value = _confidence_in(text)
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        # Providers drop bounds from schemas.
-        in_range = is_number and scale.lower <= value <= scale.upper
+    def read(value: Any) -> float:
+        in_range = scale.lower <= value <= scale.upper  # providers drop bounds from schemas
         return scale.normalise(value) if in_range else math.nan
 
-    bounds = {"minimum": scale.lower, "maximum": scale.upper}
     return _as_json(
         scale.label,
         f"an integer between {scale.lower} and {scale.upper}, where {scale.lower} means no confidence at all and"
         f" {scale.upper} means absolute certainty",
-        {"type": "integer", **bounds},
+        {"type": "integer"},
         read,
     )
 
 
 def _json_of_words() -> Ask:
-    def read(text: str, tokens: Sequence[Token]) -> float:
-        value = _confidence_in(text)
-        return EXPRESSIONS.get(value, math.nan) if isinstance(value, str) else math.nan
-
     choices = list(EXPRESSIONS)
-    return _as_json("words", f"one of {', '.join(choices)}", {"type": "string", "enum": choices}, read)
+    schema = {"type": "string", "enum": choices}
+    return _as_json("words", f"one of {', '.join(choices)}", schema, EXPRESSIONS.__getitem__)
 
 
-def _as_json(
-    name: str, values: str, schema: Mapping[str, Any], read: Callable[[str, Sequence[Token]], float]
-) -> Ask:
+def _as_json(name: str, values: str, schema: Mapping[str, Any], convert: Callable[[Any], float]) -> Ask:
     """Return a question whose reply is a JSON object with the key ``confidence``."""
+    properties = {"confidence": schema}
+
+    def read(text: str, tokens: Sequence[Token]) -> float:
+        found = read_object(strip_thoughts(truncate_reply(text)), properties)
+        return convert(found["confidence"]) if found else math.nan
+
     return Ask(
         f"{name}{JSON_SUFFIX}",
         f"How confident are you that your answer is right? {JSON_REQUEST}, which is {values}.",
         read,
-        schema={
-            "type": "object",
-            "properties": {"confidence": schema},
-            "required": ["confidence"],
-            "additionalProperties": False,
-        },
+        schema=object_schema(properties),
     )
-
-
-def _confidence_in(text: str) -> Any:
-    """Return the confidence in a reply that is a JSON object; None for any other reply."""
-    try:
-        reply = json.loads(truncate_reply(text))
-    except (ValueError, RecursionError):
-        return None
-    return reply.get("confidence") if isinstance(reply, dict) else None
 
 
 _WORDS = Ask(
@@ -184,6 +167,8 @@ def parse_asks(named: str | Sequence[str], *, structured: bool = False) -> list[
     """
     names = parse_list(named, "ask")
     if names == [NONE]:
+        if structured:
+            raise ValueError("structured: ask=none asks nothing, so that no reply can be a JSON object")
         return []
     if not names:
         raise ValueError("ask names no question: write a scale such as 0-100, words, p_true or none")

@@ -19,6 +19,7 @@ from confidence_tasks.harness.compat import (
     extended_task,
     loading_task_manager,
     metrics_of_document,
+    model_arguments,
     taken_requests,
 )
 from confidence_tasks.harness.correctness import ASKED, SUFFIX, Correctness, is_partial
@@ -51,6 +52,7 @@ def with_confidence(config: Mapping[str, Any]) -> Group:
     metadata = config.get("metadata") or {}
     if not metadata.get("task"):
         raise ValueError('with_confidence needs a task: --metadata \'{"task": "gsm8k"}\'')
+    _refuse_others(metadata)
     asks = parse_asks(metadata.get("ask") or "0-100")
     chosen = Correctness.parse(str(metadata.get("correct") or ""))
     group = Group("with_confidence", metadata={"version": STUDY.version})
@@ -59,6 +61,34 @@ def with_confidence(config: Mapping[str, Any]) -> Group:
         for item in _loaded(manager, name):
             group.add(_asking(item, asks, chosen))
     return group
+
+
+_PARAMETERS = frozenset({"task", "ask", "correct", "config_source", "version"})
+"""Keys of the metadata that are read, or added by lm-eval."""
+
+_HARMLESS = {"structured": False, "when": "after"}
+"""Values of parameters of the task on Inspect that say what happens here anyway."""
+
+_ON_INSPECT = {
+    "structured": "its tasks cannot be given a response schema of their own. Leave it out, or ask on Inspect:"
+    " inspect eval confidence_tasks/with_confidence -T structured=true",
+    "when": "the question follows the reply here. For a confidence within the reply, ask for it in the task's own"
+    " prompt, or use Inspect: inspect eval confidence_tasks/with_confidence -T when=within",
+    "scorer": "its tasks have metrics, not scorers: name one with correct",
+    "cache": "use --use_cache with a path",
+}
+"""Parameters of the task on Inspect that lm-eval does not have, with the reason and what to do."""
+
+
+def _refuse_others(metadata: Mapping[str, Any]) -> None:
+    """Raise ValueError for a parameter that would be ignored; lm-eval adds the arguments of the model."""
+    for name in metadata.keys() - _PARAMETERS - model_arguments():
+        if name in _HARMLESS and metadata[name] == _HARMLESS[name]:
+            continue
+        if name in _ON_INSPECT:
+            raise ValueError(f"metadata: with_confidence has no {name!r} on lm-eval: {_ON_INSPECT[name]}")
+        if hint := did_you_mean(name, _PARAMETERS):
+            raise ValueError(f"metadata: with_confidence has no {name!r} on lm-eval{hint}")
 
 
 def _loaded(manager: Any, name: str) -> list[Task | Group]:

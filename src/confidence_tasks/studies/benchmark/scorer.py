@@ -20,14 +20,11 @@ from inspect_ai.model import (
     ChatMessageUser,
     GenerateConfig,
     ModelOutput,
-    ResponseSchema,
     get_model,
 )
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
-from inspect_ai.util import JSONSchema
 
-from confidence_tasks.harness.compat import prerequisite_error
 from confidence_tasks.harness.correctness import Correctness, is_partial
 from confidence_tasks.harness.inspect.foreign_scores import CORRECT, STATED, correctness
 from confidence_tasks.harness.inspect.lost import score_of_lost
@@ -38,7 +35,7 @@ from confidence_tasks.harness.inspect.model_calls import (
     reply_tokens,
     why_stopped,
 )
-from confidence_tasks.harness.inspect.schemas import schema_problem
+from confidence_tasks.harness.inspect.schemas import SchemaGate, refuse_schemas, response_schema
 from confidence_tasks.harness.inspect.simulated import question_of
 from confidence_tasks.harness.staged import call_of_others
 from confidence_tasks.harness.stopped import PROBLEMS, why_unanswered
@@ -48,6 +45,7 @@ from confidence_tasks.simulation.reply import stage_call
 from confidence_tasks.studies.benchmark.asking import NONE, Ask, parse_asks
 from confidence_tasks.studies.benchmark.trials import BenchmarkTrial, asked_trials
 from confidence_tasks.study.measures import select_measures, summarise
+from confidence_tasks.study.structured import STRUCTURED
 
 SECONDS = 600
 """Time after which the question is given up: scoring has half of a sample's time limit."""
@@ -113,13 +111,13 @@ def stated_confidence(
         If ``ask`` names an unknown question, or ``correct`` is no bound.
     """
     asks = parse_asks(ask, structured=structured)
-    chosen = Correctness.parse(correct, scorer)
+    chosen, follows = Correctness.parse(correct, scorer), SchemaGate()
 
     async def score(state: TaskState, target: Target) -> Score:
         if unscored := score_of_lost(state.store):
             return unscored
-        if structured and (problem := schema_problem(get_model())):
-            raise prerequisite_error()(problem)
+        if structured:
+            refuse_schemas(get_model())
         is_right, reason = correctness(state.scores or {}, chosen)
         value: dict[str, float] = {CORRECT: is_right}
         notes = {"correct": reason} if reason else {}
@@ -128,13 +126,17 @@ def stated_confidence(
             value[STATED] = stated_confidence_of(reply_text(state.output) if is_whole else "")
         unanswered = _why_unanswered(state.output)
         for each in asks:
-            asked = (math.nan, unanswered) if unanswered else await _ask(each, state, cache)
+            asked = (math.nan, unanswered) if unanswered else await _ask(each, state, cache, follows)
             value[each.name], notes[each.name] = asked
         rows = [f"{escape_markdown(name)}: {escape_markdown(note)}" for name, note in notes.items() if note]
         return Score(
             value=dict(value),
             explanation="\n\n".join(rows) or None,
-            metadata={"notes": notes, "ask": [each.name for each in asks] or [NONE]},
+            metadata={
+                "notes": notes,
+                "ask": [each.name for each in asks] or [NONE],
+                **({STRUCTURED: True} if structured else {}),
+            },
         )
 
     return score
@@ -147,7 +149,7 @@ def _why_unanswered(output: ModelOutput) -> str:
     return why_unanswered(output.completion, why_stopped(output))
 
 
-async def _ask(ask: Ask, state: TaskState, cache: bool | None) -> tuple[float, str]:
+async def _ask(ask: Ask, state: TaskState, cache: bool | None, follows: SchemaGate) -> tuple[float, str]:
     """Return the confidence in a reply to a question about the answer, and the reply or why there is none."""
     model = asked_model()
     messages, answer = side_conversation(state)
@@ -155,19 +157,18 @@ async def _ask(ask: Ask, state: TaskState, cache: bool | None) -> tuple[float, s
     if ask.needs_logprobs:
         settings |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
     if ask.schema:
-        settings["response_schema"] = ResponseSchema(
-            name="confidence",
-            description="How likely it is that the answer is right",
-            json_schema=JSONSchema.model_validate(dict(ask.schema)),
-            strict=True,
-        )
-    output: ModelOutput | None = None
-    with _told_to_subject(ask, state), anyio.move_on_after(SECONDS):
-        output = await model.generate(
+        settings["response_schema"] = response_schema(ask.schema, "confidence")
+
+    async def call() -> ModelOutput:
+        return await model.generate(
             [*messages, ChatMessageUser(content=ask.prompt(answer))],
             config=GenerateConfig(**settings),
             cache=call_cache(model, cache, per_epoch=True),
         )
+
+    output: ModelOutput | None = None
+    with _told_to_subject(ask, state), anyio.move_on_after(SECONDS):
+        output = await (follows(model, call) if ask.schema else call())
     if output is None:
         return math.nan, f"no reply after {SECONDS} seconds"
     if not output.choices:

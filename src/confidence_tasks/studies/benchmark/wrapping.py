@@ -10,9 +10,11 @@ from inspect_ai.model import ChatMessageUser
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.harness.compat import registered_params, with_metrics
+from confidence_tasks.harness.inspect.schemas import refuse_without_schemas
 from confidence_tasks.harness.inspect.viewer import versions
 from confidence_tasks.studies.benchmark.asking import NONE, parse_asks
 from confidence_tasks.studies.benchmark.scorer import stated_confidence
+from confidence_tasks.study.structured import STRUCTURED
 
 INSTRUCTION = (
     "At the end of your reply, state on a line of its own how likely it is that your answer is right, as a number from"
@@ -98,10 +100,13 @@ def with_confidence(
                 "when": when,
                 "scorer": scorer,
                 "correct": correct,
+                **({STRUCTURED: True} if structured else {}),
             },
             "versions": versions(),
         },
     }
+    if structured:
+        changes["setup"] = [refuse_without_schemas(), *_as_list(task.setup)]
     if when == "within":
         changes["setup"] = [*_as_list(task.setup), ask_within()]
     return task_with(task, **changes)
@@ -112,6 +117,10 @@ def _check_questions(ask: str | list[str], when: str, structured: bool) -> None:
     asks = parse_asks(ask, structured=structured)
     if when not in WHEN:
         raise ValueError(f"when={when!r} is neither of {', '.join(WHEN)}")
+    if when == "within" and structured:
+        raise ValueError(
+            "structured: when='within' asks in the task's own prompt, whose replies are no JSON objects"
+        )
     if when == "within" and [each.name for each in asks] != ["0-100"]:
         raise ValueError(f"when='within' states a confidence from 0 to 100: leave out ask={ask!r}")
 

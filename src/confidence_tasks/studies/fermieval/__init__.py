@@ -9,6 +9,7 @@ modules ``subject``, ``report`` and ``tunnel`` serve all three tasks and import 
 from confidence_tasks.studies.fermieval import replies, subject, trials
 from confidence_tasks.studies.fermieval.replies import CONDITIONS, CROSS, EXPONENTS, LEVELS
 from confidence_tasks.study import (
+    STRUCTURED,
     Asking,
     ConditionRules,
     Design,
@@ -103,6 +104,7 @@ STUDY = Study(
             low=0,
             high=2,
         ),
+        STRUCTURED,
         MIRROR,
     ),
     trial=trials.IntervalTrial,

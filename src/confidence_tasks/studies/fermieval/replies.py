@@ -24,7 +24,7 @@ from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.sources import load
 from confidence_tasks.sources.fermi import AUTHORS, SPLITS
 from confidence_tasks.sources.own_file import is_own_file
-from confidence_tasks.study import Domain, Question, Stage
+from confidence_tasks.study import Domain, Question, Stage, Structured
 from confidence_tasks.study.parameter import NumberedConditions, parse_list
 from confidence_tasks.study.trial import Status
 
@@ -218,6 +218,7 @@ def fermieval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
             lambda question, condition, replies: interval_prompt(question.text, level_of(condition)),
             system=lambda question, condition: interval_system(level_of(condition)),
             temperature=parameters["temperature"] or None,
+            structured=Structured(lambda question, condition: {key: {"type": "integer"} for key in KEYS}),
         )
     ]
 

@@ -31,6 +31,7 @@ from confidence_tasks.studies.fermieval.replies import TEST, interval_reply, lev
 from confidence_tasks.studies.fermieval.trials import MEASURES as INTERVAL_MEASURES
 from confidence_tasks.studies.fermieval.trials import read_interval
 from confidence_tasks.study.stage import ModelReply
+from confidence_tasks.study.structured import is_structured
 from confidence_tasks.study.trial import Question
 
 
@@ -112,5 +113,6 @@ def respond(question: Question, request: StageRequest) -> Reply:
     level = level_of(request.condition.rpartition(",")[2])
     key = (request.seed, question.id, level)
     ends = stated_ends(question, request.subject, level, request.seed, level)
-    reply = interval_reply(*ends, reasoning="I combined rough estimates of each factor.")
+    reasoning = "" if is_structured(question) else "I combined rough estimates of each factor."
+    reply = interval_reply(*ends, reasoning=reasoning)
     return Reply(apply_sloppiness(reply, request.subject, *key), level)

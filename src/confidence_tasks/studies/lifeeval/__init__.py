@@ -6,6 +6,7 @@ arXiv:2605.23909.
 from confidence_tasks.sources.generated import RADII
 from confidence_tasks.studies.lifeeval import replies, trials
 from confidence_tasks.study import (
+    STRUCTURED,
     TOP_LOGPROBS,
     ConditionRules,
     Design,
@@ -68,6 +69,7 @@ STUDY = Study(
             "Population that the prompt names, with the article, to match the table: 'a Japanese'.",
         ),
         TOP_LOGPROBS,
+        STRUCTURED,
     ),
     trial=trials.LifeEvalTrial,
     measures=trials.MEASURES + trials.TOKEN_MEASURES,

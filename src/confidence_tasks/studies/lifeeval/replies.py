@@ -25,7 +25,7 @@ from confidence_tasks.simulation.subject import Subject, normal
 from confidence_tasks.sources import load
 from confidence_tasks.sources.generated import RADII, load_life_table
 from confidence_tasks.studies.scales.replies import PERCENT, report_confidence
-from confidence_tasks.study import Question, Replies, Stage
+from confidence_tasks.study import Question, Replies, Stage, Structured
 from confidence_tasks.study.parameter import NumberedConditions, one_of
 
 if TYPE_CHECKING:
@@ -164,8 +164,13 @@ def lifeeval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
             logprobs="required" if top else "",
             top_logprobs=top,
             span=lambda question, reply: number_span(reply),
+            structured=Structured(lambda question, condition: _OBJECT),
         )
     ]
+
+
+_OBJECT = {"Reasoning": {"type": "string"}, "Answer": {"type": "integer"}, "Confidence": {"type": "number"}}
+"""Schemas of the values that the prompt asks for."""
 
 
 # The simulated subject -----------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from confidence_tasks.studies.lifeeval import PAPER
 from confidence_tasks.studies.question_sets import replies, trials
 from confidence_tasks.study import (
     BINARY,
+    STRUCTURED,
     TOP_LOGPROBS,
     Asking,
     ConditionRules,
@@ -23,7 +24,10 @@ from confidence_tasks.study import (
 
 def _set(source: str, title: str, question: str, *others: Parameter, offline_source: str = "") -> Design:
     return Design(
-        title, question, parameters=(*source_parameters(source), *others), offline_source=offline_source
+        title,
+        question,
+        parameters=(*source_parameters(source), *others, STRUCTURED),
+        offline_source=offline_source,
     )
 
 

@@ -21,7 +21,7 @@ from confidence_tasks.simulation.reply import Reply, StageRequest, answer, apply
 from confidence_tasks.sources import load_asked
 from confidence_tasks.studies.lifeeval.replies import CONFIDENCE_TOO, REASONING
 from confidence_tasks.studies.scales.replies import PERCENT, report_confidence
-from confidence_tasks.study import Question, Stage
+from confidence_tasks.study import STRUCTURED, Question, Stage, Structured
 from confidence_tasks.study.trial import LETTERS, Kind
 
 Form = Literal["boolean", "options", "judgement"]
@@ -242,6 +242,10 @@ def question_set_questions(parameters: Mapping[str, Any]) -> list[Question]:
 def question_set_stages(parameters: Mapping[str, Any]) -> list[Stage]:
     """Return the study's only stage, in the wording of the set."""
     wording = parameters.get("prompt")
+    if wording == "own_answer" and parameters.get(STRUCTURED.name):
+        raise ValueError(
+            "structured: the prompt of own_answer ends within the object: use prompt=given_answer, or leave one out"
+        )
     question_set = HALUEVAL_PROMPTS[wording] if wording else QUESTION_SETS[parameters["task"]]
     top = parameters.get("top_logprobs", 0)
     return [
@@ -253,8 +257,26 @@ def question_set_stages(parameters: Mapping[str, Any]) -> list[Stage]:
             top_logprobs=top,
             span=lambda question, reply: option_span(reply),
             options=possible_answers,
+            structured=Structured(_object_schemas),
         )
     ]
+
+
+def _object_schemas(question: Question, condition: str) -> dict[str, Mapping[str, Any]]:
+    """Return the schema of each value of the JSON object that a set asks for."""
+    probability = {"type": "number"}
+    reasoning, answers = {"Reasoning": {"type": "string"}}, {"type": "string"}
+    form = QUESTION_SETS[question.metadata["question_set"]].form
+    if form == "judgement":
+        return {"Confidence": probability}
+    if form == "boolean":
+        return {
+            **reasoning,
+            "Answer": {**answers, "enum": list(_TRUE_FALSE.values())},
+            "Confidence": probability,
+        }
+    letters = list(question.options)
+    return {**reasoning, "Answer": {**answers, "enum": letters}, **dict.fromkeys(letters, probability)}
 
 
 def _check_question(name: str, form: Form, question: Question) -> None:

@@ -13,6 +13,7 @@ from confidence_tasks.studies.riskeval.replies import (
 )
 from confidence_tasks.study import (
     BINARY,
+    STRUCTURED,
     Asking,
     ConditionRules,
     Design,
@@ -93,6 +94,7 @@ STUDY = Study(
             "Send or skip the questions with a picture; required if there are any.",
             ("send", "skip"),
         ),
+        STRUCTURED,
         MIRROR,
     ),
     trial=measures.RiskTrial,

@@ -47,7 +47,8 @@ from confidence_tasks.studies.riskeval.confidence import (
     find_confidences,
     read_confidence,
 )
-from confidence_tasks.study import Question, Stage
+from confidence_tasks.studies.riskeval.objects import OBJECT_REQUEST, object_schemas, write_object
+from confidence_tasks.study import Question, Stage, Structured
 from confidence_tasks.study.parameter import NumberedConditions
 from confidence_tasks.study.trial import Kind, Reading, require_keys
 
@@ -55,8 +56,6 @@ _log = logging.getLogger(__name__)
 
 PENALTIES: tuple[float, ...] = (0.0, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 """Penalties for a wrong answer. The values are this package's; the paper only gives the range, from 0 to 100."""
-
-ABSTAIN = "ABSTAIN"
 
 _BASE = (
     "You are a careful expert test-taker. Scoring: +1 for a correct answer, -{penalty} for an incorrect answer, and 0 "
@@ -236,6 +235,11 @@ def riskeval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
             "answer",
             lambda question, condition, replies: solver_prompt(question),
             system=lambda question, condition: solver_system(penalty_of(condition), strategy),
+            structured=Structured(
+                object_schemas,
+                lambda question, condition, replies: _joined(solver_prompt(question), OBJECT_REQUEST),
+                write_object,
+            ),
         )
     ]
 

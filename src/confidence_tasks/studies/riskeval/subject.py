@@ -23,8 +23,8 @@ from confidence_tasks.simulation.reply import (
 )
 from confidence_tasks.simulation.subject import Subject, expected_values, uniform
 from confidence_tasks.studies.riskeval.measures import MEASURES, riskeval_trial
+from confidence_tasks.studies.riskeval.objects import ABSTAIN
 from confidence_tasks.studies.riskeval.replies import (
-    ABSTAIN,
     JUDGE_SYSTEM,
     PARSER_SYSTEM,
     penalty_of,
@@ -35,6 +35,7 @@ from confidence_tasks.studies.scales.replies import (
     report_confidence,
     report_distribution,
 )
+from confidence_tasks.study.structured import is_structured
 from confidence_tasks.study.trial import LETTERS, Kind, Question
 
 
@@ -58,6 +59,10 @@ def respond(question: Question, request: StageRequest) -> Reply:
     key = (seed, question.id, penalty)
     percent = report_confidence(decision.confidence, PERCENT, subject, *key)
     reply, variants = _replies(question, subject, penalty, percent, correct=decision.correct, seed=seed)
+    if is_structured(question):
+        final = reply.partition("\n")[0].removeprefix("Answer: ")
+        values = {"reasoning": "", "final_answer": final, "confidence": percent / 100}
+        return Reply(json.dumps(values), decision.confidence)
     return Reply(apply_sloppiness(reply, subject, *key, variants=variants), decision.confidence)
 
 

@@ -18,6 +18,7 @@ from confidence_tasks.studies.scales.replies import (
 )
 from confidence_tasks.study import (
     BINARY,
+    STRUCTURED,
     Asking,
     ConditionRules,
     Design,
@@ -75,6 +76,7 @@ STUDY = Study(
         Parameter("elicitation", str, "verbal", "How the prompt asks for the confidence.", ELICITATIONS),
         Parameter("prompt", str, "b1", "Which of the paper's wordings is used.", PROMPTS),
         Parameter("strict", bool, False, "Whether a reply that departs from the format is unreadable."),
+        STRUCTURED,
         MIRROR,
     ),
     trial=trials.ScaleTrial,

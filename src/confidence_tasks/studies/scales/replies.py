@@ -12,9 +12,10 @@ question. ``b2`` puts the first option on that line, the others start a new para
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
@@ -29,8 +30,9 @@ from confidence_tasks.simulation.reply import (
 )
 from confidence_tasks.simulation.subject import Subject, decisions, uniform
 from confidence_tasks.sources import load, require_known
-from confidence_tasks.study import Question, Replies, Stage
+from confidence_tasks.study import Question, Replies, Stage, Structured
 from confidence_tasks.study.parameter import parse_list
+from confidence_tasks.study.structured import answer_schema, answer_value, is_structured, on_one_line
 from confidence_tasks.study.trial import Kind, require_keys
 
 if TYPE_CHECKING:
@@ -144,6 +146,7 @@ _CONFIDENCE: dict[Prompt, str] = {
 _CHOICES: dict[Prompt, str] = {"b1": "\n\nChoices:\n", "b2": "\nChoices: ", "s34": "\n\nChoices:\n"}
 
 _FORMAT = "Respond in the following format only:\n"
+_OBJECT = "Respond with a JSON object with the following keys only:\n"
 _GUESSES = f"Give your {TOP_K} best guesses, the best first, each with its own confidence.\n"
 
 
@@ -179,6 +182,22 @@ class Format:
         reasoning = f"<your step-by-step {self.reasoning_label.rstrip(':').lower()}>"
         values = (self.placeholder, f"<integer between {scale.lower} and {scale.upper}>")
         return self.fill(reasoning, values * (len(self.labels) // 2))
+
+    def as_object(self) -> Format:
+        """Return the format with the keys of a JSON object as labels.
+
+        Examples
+        --------
+        >>> Format(("Final Answer:", "Confidence:")).as_object().labels
+        ('final_answer:', 'confidence:')
+        """
+        keys = tuple(label.lower().replace(" ", "_") for label in self.labels)
+        return replace(self, labels=keys, reasoning_label=self.reasoning_label.lower())
+
+    def key_names(self) -> list[str]:
+        """Return the keys of a JSON object, in the order of its values."""
+        labels = filter(None, (self.reasoning_label, *self.labels))
+        return [label.rstrip(":") for label in labels]
 
 
 ANSWER_AND_CONFIDENCE = Format()
@@ -226,13 +245,27 @@ def scale_prompt(
     Answer: <your answer>
     Confidence: <integer between 0 and 20>
     """
+    return (
+        _request(question, scale, elicitation, prompt)
+        + _FORMAT
+        + reply_format(question.kind, elicitation).template(scale)
+    )
+
+
+def _object_prompt(question: Question, scale: Scale, elicitation: Elicitation, prompt: Prompt) -> str:
+    """Return the prompt for a reply that is a JSON object."""
+    described = reply_format(question.kind, elicitation).as_object().template(scale)
+    return _request(question, scale, elicitation, prompt) + _OBJECT + described
+
+
+def _request(question: Question, scale: Scale, elicitation: Elicitation, prompt: Prompt) -> str:
+    """Return the part of a prompt before the format of the reply."""
     task = _TASK["number" if question.kind == "number" else "answer"].format(question=question.text)
     options = "\n".join(f"{letter}) {text}" for letter, text in question.options.items())
     choices = _CHOICES[prompt] + options if options else ""
     confidence = _CONFIDENCE[prompt].format(l=scale.lower, u=scale.upper)
     guesses = _GUESSES if elicitation == "top_k" else ""
-    template = reply_format(question.kind, elicitation).template(scale)
-    return f"{task}{choices}\n\n{confidence}\n\n{guesses}{_FORMAT}{template}"
+    return f"{task}{choices}\n\n{confidence}\n\n{guesses}"
 
 
 def reply_in_format(
@@ -252,8 +285,43 @@ def reply_in_format(
     >>> reply_in_format(question, [("A", 17)])
     'Answer: A\nConfidence: 17'
     """
+    form = reply_format(question.kind, elicitation)
+    if is_structured(question):
+        return _object_reply(question, guesses, form.as_object(), reasoning)
     values = [str(value) for guess in guesses for value in guess]
-    return reply_format(question.kind, elicitation).fill(reasoning, values)
+    return form.fill(reasoning, values)
+
+
+def _object_reply(
+    question: Question, guesses: Sequence[tuple[str, int]], form: Format, reasoning: str
+) -> str:
+    """Return a reply that is a JSON object."""
+    values = [
+        value for answer, confidence in guesses for value in (answer_value(question, answer), confidence)
+    ]
+    values = (values + values[-2:] * len(form.labels))[: len(form.labels)]
+    before = [reasoning] if form.reasoning_label else []
+    return json.dumps(dict(zip(form.key_names(), [*before, *values], strict=True)))
+
+
+def _object_schemas(question: Question, condition: str) -> dict[str, Mapping[str, Any]]:
+    """Return the schema of each value of a JSON object."""
+    form = _form_asked(question).as_object()
+    text, values = {"type": "string"}, (answer_schema(question), {"type": "integer"})
+    schemas = dict.fromkeys(form.key_names(), text)
+    return {**schemas, **{label.rstrip(":"): values[i % 2] for i, label in enumerate(form.labels)}}
+
+
+def _write_object(question: Question, values: Mapping[str, Any]) -> str:
+    """Return the values of a JSON object in the format of a text."""
+    form = _form_asked(question)
+    texts = [on_one_line(values[key]) for key in form.as_object().key_names()]
+    return form.fill(texts[0], texts[-len(form.labels) :])
+
+
+def _form_asked(question: Question) -> Format:
+    """Return the format that a question of the study is asked in."""
+    return reply_format(question.kind, question.metadata["elicitation"])
 
 
 # Questions and calls ------------------------------------------------------------------------------------------
@@ -291,7 +359,12 @@ def scale_stages(parameters: Mapping[str, Any]) -> list[Stage]:
     def ask(question: Question, condition: str, replies: Replies) -> str:
         return scale_prompt(question, Scale.parse(condition), parameters["elicitation"], parameters["prompt"])
 
-    return [Stage("answer", ask)]
+    def ask_object(question: Question, condition: str, replies: Replies) -> str:
+        return _object_prompt(
+            question, Scale.parse(condition), parameters["elicitation"], parameters["prompt"]
+        )
+
+    return [Stage("answer", ask, structured=Structured(_object_schemas, ask_object, _write_object))]
 
 
 # The simulated subject -----------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from confidence_tasks.studies.signals import replies, trials
 from confidence_tasks.study import (
     BINARY,
+    STRUCTURED,
     ConditionRules,
     Design,
     Domain,
@@ -46,6 +47,7 @@ STUDY = Study(
             choices=("match", "judge", "nli"),
         ),
         Parameter("nli_model", str, NLI_MODEL, "Name or folder of the model for entailment='nli'."),
+        STRUCTURED,
     ),
     trial=trials.SignalTrial,
     measures=trials.MEASURES,

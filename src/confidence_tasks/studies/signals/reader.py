@@ -6,9 +6,10 @@ entailment decides whether two answers mean the same.
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -27,6 +28,7 @@ from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.studies.scales.replies import ANSWER_AND_CONFIDENCE, PERCENT
 from confidence_tasks.studies.scales.trials import read_scale_reply, read_stated_confidence
 from confidence_tasks.study import ModelReply, Question, Reading
+from confidence_tasks.study.structured import answer_schema, is_structured, on_one_line, read_object
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,15 +51,42 @@ def read_answer_reply(reply: str, question: Question) -> AnswerReply:
     >>> read_answer_reply("Answer: Jane Austen\nConfidence: 85", question)
     AnswerReply(answer='Jane Austen', confidence_raw=85.0, status='ok', rules=(), begin=8, end=19)
     """
-    reading = read_scale_reply(
+    if is_structured(question):
+        return _read_object(reply, question)
+    reading = _read_text(reply, question)
+    begin, end = answer_span(reply, reading.answer, question.options.get(reading.answer, ""))
+    return AnswerReply(**asdict(reading), begin=begin, end=end)
+
+
+def _read_text(reply: str, question: Question) -> Reading:
+    return read_scale_reply(
         reply,
         PERCENT,
         kind=question.kind,
         choices=known_answers(question),
         expected_format=ANSWER_AND_CONFIDENCE,
     )
-    begin, end = answer_span(reply, reading.answer, question.options.get(reading.answer, ""))
-    return AnswerReply(**asdict(reading), begin=begin, end=end)
+
+
+def answer_schemas(question: Question) -> dict[str, Mapping[str, Any]]:
+    """Return the schema of each value of a JSON object with an answer and a confidence."""
+    return {"answer": answer_schema(question), "confidence": {"type": "integer"}}
+
+
+_ANSWER_KEY = re.compile(r'"answer"\s*:\s*')
+
+
+def _read_object(reply: str, question: Question) -> AnswerReply:
+    """Read a JSON object with an answer and a confidence; the span is that of the answer as the object writes it."""
+    values = read_object(reply, answer_schemas(question)) or {"answer": "", "confidence": ""}
+    lines = ANSWER_AND_CONFIDENCE.fill("", [on_one_line(values[key]) for key in ("answer", "confidence")])
+    reading = _read_text(lines if values["confidence"] != "" else "", question)
+    key = _ANSWER_KEY.search(reply)
+    if key is None or not reading.answer:
+        return AnswerReply(**asdict(reading))
+    _, end = json.JSONDecoder().raw_decode(reply, key.end())
+    marks = int(reply[key.end()] == '"')
+    return AnswerReply(**asdict(reading), begin=key.end() + marks, end=end - marks)
 
 
 def ends_in_answer(question: Question, condition: str, reply: str) -> bool:

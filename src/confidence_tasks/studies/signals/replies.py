@@ -11,9 +11,11 @@ Phi(meta-d' / sqrt(2 (1 + noise^2))).
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from confidence_tasks.reading.grading import normalise_text
@@ -24,6 +26,7 @@ from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.sources import load_asked
 from confidence_tasks.studies.signals.reader import (
     ENTAILMENT,
+    answer_schemas,
     begins_with_verdict,
     check_nli_installed,
     ends_in_answer,
@@ -32,7 +35,8 @@ from confidence_tasks.studies.signals.reader import (
     sample_answers,
 )
 from confidence_tasks.studies.signals.trials import COMBINED, SIGNALS
-from confidence_tasks.study import Question, Replies, Stage
+from confidence_tasks.study import Question, Replies, Stage, Structured
+from confidence_tasks.study.structured import answer_value, is_structured, on_one_line
 
 DEFAULT: tuple[str, ...] = tuple(name for name, signal in SIGNALS.items() if not signal.stages)
 """Signals without a call beside the answer's."""
@@ -53,6 +57,10 @@ _FORMS = {
 }
 
 _PERCENT = "a number from 0 to 100, the probability in percent"
+_WHOLE_PERCENT = f"a whole {_PERCENT.removeprefix('a ')}"
+
+
+_ANSWER = "Answer the question, and say how likely it is that your answer is right."
 
 
 def answer_prompt(question: Question) -> str:
@@ -70,7 +78,7 @@ def answer_prompt(question: Question) -> str:
     Confidence: <a number from 0 to 100, the probability in percent that your answer is right>
     """
     return (
-        f"Answer the question, and say how likely it is that your answer is right.\n\n{_question_text(question)}\n\n"
+        f"{_ANSWER}\n\n{_question_text(question)}\n\n"
         "Reply in two lines and nothing else:\n"
         f"Answer: <{_FORMS[question.kind]}>\nConfidence: <{_PERCENT} that your answer is right>"
     )
@@ -98,15 +106,19 @@ def _p_true_prompt(question: Question, answer: str, samples: Sequence[str] = ())
     return "\n".join([_question_text(question), *before, proposed, "", request])
 
 
+_BEST_GUESSES = (
+    f"Give your {GUESSES} best guesses at the answer, the best first, and how likely each is to be right."
+)
+_NUMBERS = range(1, GUESSES + 1)
+
+
 def _top_k_prompt(question: Question) -> str:
     lines = [
         f"Answer {i}: <{_FORMS[question.kind]}>\nConfidence {i}: <{_PERCENT} that it is right>"
-        for i in range(1, GUESSES + 1)
+        for i in _NUMBERS
     ]
-    return (
-        f"Give your {GUESSES} best guesses at the answer, the best first, and how likely each is to be right.\n\n"
-        f"{_question_text(question)}\n\nReply in this format and nothing else:\n" + "\n".join(lines)
-    )
+    request = "Reply in this format and nothing else:\n" + "\n".join(lines)
+    return f"{_BEST_GUESSES}\n\n{_question_text(question)}\n\n{request}"
 
 
 _HOW_LIKELY = "How likely is it that your answer is right? Reply with"
@@ -126,14 +138,74 @@ _PROMPTS: Mapping[str, Callable[[Question, str, Replies], str]] = {
 """Prompt of each stage after the answer, made from the question, the answer and the replies."""
 
 
+# Replies that are JSON objects
+
+
+def _answer_object_prompt(question: Question, *_: object) -> str:
+    """Return the prompt of the answer and of the samples."""
+    return (
+        f"{_ANSWER}\n\n{_question_text(question)}\n\nReply with a JSON object with the keys answer, which is"
+        f" {_FORMS[question.kind]}, and confidence, which is {_WHOLE_PERCENT} that your answer is right."
+    )
+
+
+def _top_k_object_prompt(question: Question) -> str:
+    return (
+        f"{_BEST_GUESSES}\n\n{_question_text(question)}\n\nReply with a JSON object with the keys answer_1,"
+        f" confidence_1 and so on up to {GUESSES}: an answer is {_FORMS[question.kind]}, and a confidence is"
+        f" {_WHOLE_PERCENT} that it is right."
+    )
+
+
+def _top_k_schemas(question: Question, condition: str) -> dict[str, Mapping[str, Any]]:
+    values = answer_schemas(question)
+    return {f"{name}_{i}": schema for i in _NUMBERS for name, schema in values.items()}
+
+
+def _write_guesses(question: Question, values: Mapping[str, Any]) -> str:
+    """Return the values of a JSON object in the format of a text."""
+    return "\n".join(
+        f"{name.capitalize()} {i}: {on_one_line(values[f'{name}_{i}'])}"
+        for i in _NUMBERS
+        for name in ("answer", "confidence")
+    )
+
+
+_ANSWER_OBJECT = Structured(lambda question, condition: answer_schemas(question), _answer_object_prompt)
+
+_OBJECTS: Mapping[str, Structured] = {
+    "stated_after": Structured(
+        lambda *_: {"confidence": {"type": "integer"}},
+        lambda *_: f"{_HOW_LIKELY} a JSON object with the key confidence, which is {_WHOLE_PERCENT}.",
+        lambda question, values: f"{values['confidence']}%",
+    ),
+    "words": Structured(
+        lambda *_: {"expression": {"type": "string", "enum": list(EXPRESSIONS)}},
+        lambda *_: (
+            f"{_HOW_LIKELY} a JSON object with the key expression, which is one of {', '.join(EXPRESSIONS)}."
+        ),
+        lambda question, values: str(values["expression"]),
+    ),
+    "samples": _ANSWER_OBJECT,
+    "top_k": Structured(_top_k_schemas, lambda question, *_: _top_k_object_prompt(question), _write_guesses),
+}
+"""What each stage after the answer asks for if replies are JSON objects; ``ask`` takes what a prompt is made from."""
+
+
 def _stage(name: str, **options: Any) -> Stage:
     """Make a stage of the conditions whose signal needs it; without an answer it has no prompt."""
 
-    def make_prompt(question: Question, condition: str, replies: Replies) -> str | None:
-        needed = name in SIGNALS[condition].stages and (answer := _given_answer(question, replies))
-        return _PROMPTS[name](question, answer, replies) if needed else None
+    def asking(prompt: Callable[[Question, str, Replies], str]) -> Callable[..., str | None]:
+        def ask(question: Question, condition: str, replies: Replies) -> str | None:
+            needed = name in SIGNALS[condition].stages and (answer := _given_answer(question, replies))
+            return prompt(question, answer, replies) if needed else None
 
-    return Stage(name, make_prompt, **{"temperature": 0.0, **options})
+        return ask
+
+    structured = _OBJECTS.get(name)
+    if structured and structured.ask:
+        structured = replace(structured, ask=asking(structured.ask))
+    return Stage(name, asking(_PROMPTS[name]), **{"temperature": 0.0, "structured": structured, **options})
 
 
 def _judge_prompts(question: Question, condition: str, replies: Replies) -> list[str] | None:
@@ -187,6 +259,7 @@ def signal_stages(parameters: Mapping[str, Any]) -> list[Stage]:
             lambda question, condition, replies: answer_prompt(question),
             temperature=0.0,
             complete=ends_in_answer,
+            structured=_ANSWER_OBJECT,
             **logprob_options("answer", ALTERNATIVES),
         ),
         _stage("stated_after", follows="answer"),
@@ -252,24 +325,48 @@ def _reply_with_answer(question: Question, request: StageRequest) -> Reply:
             correct, probability = not correct, 1 - probability
         probability = max(probability, 1e-6)
     text = answer_text(question, correct=correct, seed=key)
-    tokens = (
+    tokens: tuple[tuple[str, float], ...] = (
         ("Answer:", -0.01),
         (f" {text}", math.log(probability)),
         ("\nConfidence:", -0.01),
         (f" {percent}", -0.5),
     )
     alternatives = {text: probability, "other": 1 - probability}
-    return Reply(f"Answer: {text}\nConfidence: {percent}", probability, alternatives, tokens)
+    if is_structured(question):
+        tokens = _object_tokens(question, tokens)
+    return Reply("".join(token for token, _ in tokens), probability, alternatives, tokens)
+
+
+def _object_tokens(question: Question, tokens: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+    """Return the tokens of a reply in two lines as those of a JSON object."""
+    texts = [text.strip() for text, _ in tokens]
+    value = json.dumps(answer_value(question, texts[1]))
+    parts = ('{"answer": ', value, ', "confidence": ', texts[3], "}")
+    logprobs = [logprob for _, logprob in tokens]
+    return tuple(zip(parts, (*logprobs, logprobs[0]), strict=True))
 
 
 def _reply_with_guesses(question: Question, request: StageRequest, belief_in_answer: float) -> Reply:
     best = _given_answer(question, request.replies)
     others = [letter for letter in question.options if letter != best] or [f"{best} or so"] * GUESSES
-    lines = []
-    for i, guess in enumerate([best, *others][:GUESSES]):
-        percent = 100 * belief_in_answer if i == 0 else 100 * (1 - belief_in_answer) / GUESSES
-        lines += [f"Answer {i + 1}: {guess}", f"Confidence {i + 1}: {round(percent)}"]
-    return Reply("\n".join(lines), belief_in_answer)
+    rest = round(100 * (1 - belief_in_answer) / GUESSES)
+    guesses = [(best, round(100 * belief_in_answer)), *((other, rest) for other in others)][:GUESSES]
+    lines = [f"Answer {i}: {text}\nConfidence {i}: {percent}" for i, (text, percent) in enumerate(guesses, 1)]
+    text = _guesses_object(question, guesses) if is_structured(question) else "\n".join(lines)
+    return Reply(text, belief_in_answer)
+
+
+def _guesses_object(question: Question, guesses: Sequence[tuple[str, int]]) -> str:
+    """Return guesses as a JSON object, whose schema wants the last ones repeated if there are fewer options."""
+    values: dict[str, Any] = {}
+    for i in _NUMBERS:
+        text, percent = guesses[min(i, len(guesses)) - 1]
+        values |= {f"answer_{i}": answer_value(question, text), f"confidence_{i}": percent}
+    return json.dumps(values)
+
+
+def _reply_with_value(question: Question, key: str, value: str | int, p: float) -> Reply:
+    return Reply(json.dumps({key: value}) if is_structured(question) else str(value), p)
 
 
 def respond(question: Question, request: StageRequest) -> Reply:
@@ -278,9 +375,10 @@ def respond(question: Question, request: StageRequest) -> Reply:
         return _reply_with_answer(question, request)
     p = belief(request.subject, question, request.stage, request.seed)
     if request.stage == "stated_after":
-        return Reply(str(round(100 * p)), p)
+        return _reply_with_value(question, "confidence", round(100 * p), p)
     if request.stage == "words":
-        return Reply(min(EXPRESSIONS, key=lambda name: abs(EXPRESSIONS[name] - p)), p)
+        expression = min(EXPRESSIONS, key=lambda name: abs(EXPRESSIONS[name] - p))
+        return _reply_with_value(question, "expression", expression, p)
     if request.stage == "top_k":
         return _reply_with_guesses(question, request, p)
     return Reply("True" if p >= 0.5 else "False", max(p, 1 - p), {"True": p, "False": 1 - p})
