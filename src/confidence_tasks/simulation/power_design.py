@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -72,17 +73,25 @@ METACOGNITION = EffectParameter("meta_d_prime", 0.0, 4.0)
 def default_designs(study: Study) -> Iterator[PowerDesign]:
     """Yield the default design of a study; nothing if no measure can be computed from simulated trials.
 
-    The simulated trials have correctness and confidence only. The subject's sensitivity changes a measure of
-    correctness alone, its bias changes a measure that is better when lower, and its metacognition any other measure.
+    The simulated trials have correctness and confidence only, which is also the signal of a study of signals. The
+    subject's sensitivity changes a measure of correctness alone, its bias changes a measure that is better when
+    lower, and its metacognition any other measure. A study of logs of others has the conditions of these logs.
     """
-    effects = {measure.name: effect for measure in study.measures if (effect := _effect(measure)) is not None}
+    with_signals = partial(_with_signals, study)
+    effects = {
+        measure.name: effect
+        for measure in study.measures
+        if (effect := _effect(measure, with_signals)) is not None
+    }
     if effects:
         yield PowerDesign(
             condition=study.conditions[0],
-            read_condition=lambda condition: one_of(study.conditions, condition, "condition"),
+            read_condition=str
+            if not study.designs
+            else lambda condition: one_of(study.conditions, condition, "condition"),
             n_replies=1,
             replies=_percentages,
-            trials=lambda replies, condition: replies,
+            trials=lambda replies, condition: with_signals(replies),
             effects=effects,
             every_measure=study.measures,
         )
@@ -94,10 +103,17 @@ def _percentages(subject: Subject, draws: Sequence[Draws], condition: str) -> Co
     return {"correct": correct.astype(np.float64), "confidence": np.rint(100 * confidence) / 100}
 
 
-def _effect(measure: Measure) -> EffectParameter | None:
+def _with_signals(study: Study, trials: Columns) -> Columns:
+    """Add the columns of a signal that is a probability, if a study has them."""
+    columns = study.column_types.keys() & {"value", "probability"}
+    return {**trials, **dict.fromkeys(columns, trials["confidence"])}
+
+
+def _effect(measure: Measure, with_signals: Callable[[Columns], Columns]) -> EffectParameter | None:
     """Return the parameter that changes a measure; None if the measure cannot be computed from simulated trials."""
     correct, confidence = np.array([1.0, 0.0, 1.0, 0.0]), np.array([0.9, 0.7, 0.6, 0.2])
-    if measure.better == "neither" or not _reads(measure, {"correct": correct, "confidence": confidence}):
+    trials = with_signals({"correct": correct, "confidence": confidence})
+    if measure.better == "neither" or measure.fitted or not _reads(measure, trials):
         return None
     if _reads(measure, {"correct": correct}):
         return EffectParameter("d_prime", 0.0, 4.0)

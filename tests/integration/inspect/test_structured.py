@@ -29,7 +29,7 @@ TASKS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "solution": ("scale_granularity", {"sources": "arithmetic_number", "n": 4, "scales": "0-20"}),
     "guesses": (
         "scale_granularity",
-        {"sources": "arithmetic,arithmetic_number", "n": 4, "scales": "0-20", "elicitation": "top_k"},
+        {"sources": "arithmetic", "n": 4, "scales": "0-20", "elicitation": "top_k"},
     ),
     "reasoning": (
         "scale_granularity",

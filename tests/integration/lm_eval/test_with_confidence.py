@@ -226,6 +226,10 @@ def test_a_task_is_named_by_the_path_of_its_file(folder: Path) -> None:
         ({"task": "votes"}, "asks each question 3 times.*set repeats to 1"),
         ({"task": "sums", "ask": "0-1OO"}, "ask='0-1OO' is no scale"),
         ({"task": "sums", "correct": "f1>x"}, "no bound such as"),
+        ({"task": "sums", "structured": True}, "no 'structured' on lm-eval.*-T structured=true"),
+        ({"task": "sums", "when": "within"}, "no 'when' on lm-eval.*-T when=within"),
+        ({"task": "sums", "scorer": "match"}, "metrics, not scorers: name one with correct"),
+        ({"task": "sums", "asks": "0-20"}, "no 'asks' on lm-eval; did you mean 'ask'"),
     ],
 )
 def test_a_mistake_is_named_before_any_call(folder: Path, metadata, message) -> None:
