@@ -180,7 +180,7 @@ def _is_number(value: Any) -> bool:
 
 
 class _Argument(Struct, gc=False):
-    arg_0: str = ""
+    arg_0: Raw = Raw(b"")  # a long prompt, which is only compared
     arg_1: Any = ""
 
 
@@ -208,12 +208,13 @@ class _Sample(Struct, gc=False, kw_only=True):
         value = asked.get("confidence") if isinstance(asked, dict) else None
         return float(value) if isinstance(value, int | float) else np.nan
 
-    def requests(self) -> list[tuple[str, str]]:
+    def requests(self) -> list[_Argument]:
         """Return the prompt and the continuation of each request; lm-eval wrote lists of them up to 0.4.2."""
         text = bytes(self.arguments)
         if text.startswith(b"{"):
-            return [(each.arg_0, str(each.arg_1)) for each in _ARGUMENTS.decode(text).values()]
-        return [(str(each[0]), str(each[1])) for each in _ARGUMENT_LIST.decode(text) if len(each) > 1]
+            return list(_ARGUMENTS.decode(text).values())
+        lists = [each for each in _ARGUMENT_LIST.decode(text) if len(each) > 1]
+        return [_Argument(Raw(str(prompt).encode()), text) for prompt, text, *_ in lists]
 
 
 class _Lines(NamedTuple):
@@ -392,10 +393,10 @@ def _option_tables(file: _Lines, delimiter: str) -> Tables:
     ]
 
 
-def _options(requests: Sequence[tuple[str, str]], delimiter: str) -> tuple[str, ...]:
+def _options(requests: Sequence[_Argument], delimiter: str) -> tuple[str, ...]:
     """Return the texts of the options; empty texts if the prompts differ instead, as in Winogrande."""
-    texts = [text for _, text in requests]
-    if len(set(texts)) == 1 and len({prompt for prompt, _ in requests}) > 1:
+    texts = [str(each.arg_1) for each in requests]
+    if len(set(texts)) == 1 and len({bytes(each.arg_0) for each in requests}) > 1:
         return ("",) * len(texts)
     return tuple(text.removeprefix(delimiter) for text in texts)
 

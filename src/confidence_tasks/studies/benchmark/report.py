@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from confidence_tasks.logs.benchmark_samples import UNMEASURED
 from confidence_tasks.report.checks import GENERAL
+from confidence_tasks.report.extra_tables import extra_table
+from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.notices import cells_of, check
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import StudyReport
+from confidence_tasks.report.task_trials import Columns
+from confidence_tasks.study.measures import Measure, rows_of, select_measures
 
 SMALL_MASS = 0.5
 """Mean probability of all options below which most of the model's probability lies elsewhere."""
@@ -75,6 +81,36 @@ def without_confidence(results: TaskResults) -> Iterator[str]:
             yield model.label
 
 
+BY_TASK = ("accuracy", "overconfidence", "ece", "auroc")
+"""Measures of the table of the tasks of a group."""
+
+
+@extra_table(
+    "tasks",
+    "Tasks of the group",
+    "The estimates of the group pool the questions of these tasks, as lm-eval weights them by size. These are values"
+    " without intervals: a difference between two tasks may be chance.",
+)
+def tasks_of_group(results: TaskResults) -> Iterator[dict[str, Any]]:
+    """Yield the measures of each task of a group whose questions are pooled, by signal."""
+    measures = select_measures(results.task_trials.study.measures, BY_TASK)
+    for model, signal, columns in cells_of(results, "task", *_READ):
+        is_pooled = columns["task"] != columns["source"]
+        for task in sorted(set(columns["task"][is_pooled].tolist())):
+            rows = rows_of(columns, np.flatnonzero(columns["task"] == task))
+            values = {measure_label(each.name): _value(each, rows) for each in measures}
+            yield {"model": model, "signal": signal, "task": task, "questions": len(rows["task"]), **values}
+
+
+_READ = ("source", "correct", "confidence", "value", "probability", "status", "question_id")
+
+
+def _value(measure: Measure, columns: Columns) -> float:
+    with warnings.catch_warnings(action="ignore"):  # a task may have right answers only
+        return float(np.asarray(measure.compute(columns, None)))
+
+
 REPORT = StudyReport(
-    checks=(*GENERAL, small_option_mass, options_of_equal_text, one_of_several_scorers, without_confidence)
+    tables=(tasks_of_group,),
+    checks=(*GENERAL, small_option_mass, options_of_equal_text, one_of_several_scorers, without_confidence),
 )
