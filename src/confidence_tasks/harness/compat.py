@@ -84,20 +84,33 @@ def created_task(
     try:
         tasks: list[Task] = loader.load_tasks([spec], dict(arguments))
     except (prerequisite_error(), FileNotFoundError) as error:
-        raise ValueError(f"task={spec!r}: {getattr(error, 'message', error)}") from error
+        known = _known_tasks(registry)
+        is_missing = isinstance(error, FileNotFoundError)
+        reason = "there is no such file" if is_missing else str(getattr(error, "message", error)).rstrip(".")
+        raise ValueError(f"task={spec!r}: {reason}{_nearest_task(spec.rpartition('@')[2], known)}") from error
     if not tasks:
-        known = [
-            info.name
-            for info in map(registry.registry_info, registry.registry_find(lambda info: info.type == "task"))
-        ]
-        near = get_close_matches(spec, known, 3)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        hint = _nearest_task(spec, _known_tasks(registry))
         raise ValueError(f"task={spec!r} names no task of an installed package and no file{hint}")
     if len(tasks) > 1:
         names = ", ".join(f"{spec}@{task.name}" for task in tasks)
         raise ValueError(f"task={spec!r} holds several tasks: name one of {names}")
     refuse_unknown(registry.registry_lookup("task", registry.registry_info(tasks[0]).name), arguments)
     return tasks[0]
+
+
+def _known_tasks(registry: Any) -> list[str]:
+    """Return the names of all tasks that Inspect has loaded; those of the file at hand have no package."""
+    found = registry.registry_find(lambda info: info.type == "task")
+    return [registry.registry_info(task).name for task in found]
+
+
+def _nearest_task(name: str, known: Sequence[str]) -> str:
+    """Return up to three tasks whose names are near, with or without their package; empty if there are none."""
+    by_name = {each.rpartition("/")[2]: each for each in known}
+    near = get_close_matches(name, known, 3) or [
+        by_name[each] for each in get_close_matches(name.rpartition("/")[2], by_name, 3)
+    ]
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def with_metrics(scorer: Callable[..., Any], metrics: Any) -> Any:

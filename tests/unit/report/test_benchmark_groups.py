@@ -10,7 +10,7 @@ from tests.unit.report.test_benchmark_samples import sample
 
 from confidence_tasks.report.collection import collect
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.results import compute_results
+from confidence_tasks.report.results import TaskResults, compute_results
 from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.studies.benchmark.report import tasks_of_group
 
@@ -38,9 +38,12 @@ def group(folder: Path, *, weighted: bool) -> dict[str, list[dict]]:
     run = {
         "model_name": "made up",
         "config": {"model": "hf", "model_args": {"pretrained": "made up"}},
-        "configs": dict.fromkeys(SIZES, {}),
+        "configs": {task: {} for task in SIZES},
         "group_subtasks": {"both": list(SIZES)},
-        "results": {"both": {"acc,none": mean}, **{task: {"acc,none": acc} for task, acc in accuracy.items()}},
+        "results": {
+            "both": {"acc,none": mean},
+            **{task: {"acc,none": acc} for task, acc in accuracy.items()},
+        },
         "n-samples": {task: {"effective": n} for task, n in SIZES.items()},
     }
     (folder / f"results_{TIME}.json").write_text(json.dumps(run))
@@ -50,11 +53,15 @@ def group(folder: Path, *, weighted: bool) -> dict[str, list[dict]]:
     return samples
 
 
+def results_in(folder: Path) -> TaskResults:
+    (results,) = compute_results(group_by_task(collect(folder).files), Settings(99))
+    return results
+
+
 @pytest.mark.parametrize("weighted", [True, False])
 def test_the_row_of_a_group_is_weighted_as_lm_eval_weights_it(tmp_path: Path, weighted: bool) -> None:
     samples = group(tmp_path, weighted=weighted)
-    (trials,) = group_by_task(collect(tmp_path).files)
-    results = compute_results(trials, Settings(99))
+    results = results_in(tmp_path)
     entry = results.estimate(results.models[0].label, "option_probability", "accuracy")
     accuracy = [np.mean([each["acc"] for each in written]) for written in samples.values()]
     expected = np.average(accuracy, weights=list(SIZES.values()) if weighted else None)
@@ -63,8 +70,7 @@ def test_the_row_of_a_group_is_weighted_as_lm_eval_weights_it(tmp_path: Path, we
 
 def test_each_task_of_a_group_that_pools_questions_has_a_row(tmp_path: Path) -> None:
     samples = group(tmp_path, weighted=True)
-    (trials,) = group_by_task(collect(tmp_path).files)
-    frame = tasks_of_group(compute_results(trials, Settings(99))).frame
+    frame = tasks_of_group(results_in(tmp_path)).frame
     frame = frame[frame["signal"] == "option_probability"].set_index("task")
     for task, written in samples.items():
         correct = [each["acc"] for each in written]
@@ -79,5 +85,4 @@ def test_each_task_of_a_group_that_pools_questions_has_a_row(tmp_path: Path) -> 
 
 def test_tasks_that_are_sources_of_their_own_are_not_repeated(tmp_path: Path) -> None:
     group(tmp_path, weighted=False)
-    (trials,) = group_by_task(collect(tmp_path).files)
-    assert tasks_of_group(compute_results(trials, Settings(99))).frame.empty
+    assert tasks_of_group(results_in(tmp_path)).frame.empty
