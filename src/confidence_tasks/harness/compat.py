@@ -84,12 +84,11 @@ def created_task(
     try:
         tasks: list[Task] = loader.load_tasks([spec], dict(arguments))
     except (prerequisite_error(), FileNotFoundError) as error:
-        known = _known_tasks(registry)
         is_missing = isinstance(error, FileNotFoundError)
         reason = "there is no such file" if is_missing else str(getattr(error, "message", error)).rstrip(".")
-        raise ValueError(f"task={spec!r}: {reason}{_nearest_task(spec.rpartition('@')[2], known)}") from error
+        raise ValueError(f"task={spec!r}: {reason}{_nearest_tasks(spec.rpartition('@')[2])}") from error
     if not tasks:
-        hint = _nearest_task(spec, _known_tasks(registry))
+        hint = _nearest_tasks(spec)
         raise ValueError(f"task={spec!r} names no task of an installed package and no file{hint}")
     if len(tasks) > 1:
         names = ", ".join(f"{spec}@{task.name}" for task in tasks)
@@ -98,14 +97,15 @@ def created_task(
     return tasks[0]
 
 
-def _known_tasks(registry: Any) -> list[str]:
-    """Return the names of all tasks that Inspect has loaded; those of the file at hand have no package."""
+def _nearest_tasks(name: str) -> str:
+    """Return up to three tasks whose names are near, with or without their package; empty if there are none.
+
+    Tasks of the file at hand have no package. Needs ``registry_find`` and ``registry_info`` of
+    ``inspect_ai._util.registry``. Tested on Inspect 0.3.285.
+    """
+    registry = import_module("inspect_ai._util.registry")
     found = registry.registry_find(lambda info: info.type == "task")
-    return [registry.registry_info(task).name for task in found]
-
-
-def _nearest_task(name: str, known: Sequence[str]) -> str:
-    """Return up to three tasks whose names are near, with or without their package; empty if there are none."""
+    known = [registry.registry_info(task).name for task in found]
     by_name = {each.rpartition("/")[2]: each for each in known}
     near = get_close_matches(name, known, 3) or [
         by_name[each] for each in get_close_matches(name.rpartition("/")[2], by_name, 3)
