@@ -11,7 +11,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from confidence_tasks.report.benchmark_samples import benchmark_samples
+from confidence_tasks.logs.benchmark_samples import benchmark_samples
 
 N_LINES = 14_042
 """Number of questions of MMLU."""

@@ -21,8 +21,8 @@ from tests.integration.faults.speakers import Reply, completion
 from confidence_tasks import _registry, with_confidence
 from confidence_tasks.harness.inspect import schemas
 from confidence_tasks.harness.inspect.viewer import scored_trial
-from confidence_tasks.report.collection import collect
-from confidence_tasks.report.task_trials import group_by_task
+from confidence_tasks.logs.collection import collect
+from confidence_tasks.logs.task_trials import group_by_task
 
 TASKS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "scales": ("scale_granularity", {"sources": "arithmetic", "n": 6, "scales": "0-20,0-100"}),

@@ -8,10 +8,10 @@ import pytest
 from sklearn.metrics import roc_auc_score
 from tests.unit.report.test_benchmark_samples import sample
 
-from confidence_tasks.report.collection import collect
+from confidence_tasks.logs.collection import collect
+from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.results import TaskResults, compute_results
-from confidence_tasks.report.task_trials import group_by_task
 from confidence_tasks.studies.benchmark.report import tasks_of_group
 
 TIME = "2026-01-31T10-00-00.123456"

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from confidence_tasks.logs.benchmark_samples import UNMEASURED
+from confidence_tasks.logs.task_trials import Columns
 from confidence_tasks.report.checks import GENERAL
 from confidence_tasks.report.extra_tables import extra_table
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.notices import cells_of, check
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import StudyReport
-from confidence_tasks.report.task_trials import Columns
 from confidence_tasks.study.measures import Measure, rows_of, select_measures
 
 SMALL_MASS = 0.5
