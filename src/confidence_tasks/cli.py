@@ -14,15 +14,15 @@ import click
 from confidence_tasks.sources import SourceError
 
 COMMANDS: Mapping[str, str] = {
-    "cache": "confidence_tasks.report.commands.report:cache",
+    "cache": "confidence_tasks.report.commands.cache:cache",
     "compare": "confidence_tasks.report.commands.compare:compare",
     "lm-eval-path": "confidence_tasks.harness.lm_eval.groups:lm_eval_path",
     "local-model": "confidence_tasks.harness.local_model:local_model",
     "new-study": "confidence_tasks.new_study:new_study",
-    "power": "confidence_tasks.report.commands.compare:power",
+    "power": "confidence_tasks.report.commands.power:power",
     "recalibrate": "confidence_tasks.decisions.recalibrate_command:recalibrate",
     "report": "confidence_tasks.report.commands.report:report",
-    "rescore": "confidence_tasks.report.commands.score:rescore",
+    "rescore": "confidence_tasks.report.commands.rescore:rescore",
     "score": "confidence_tasks.report.commands.score:score",
     "sequence": "confidence_tasks.decisions.sequence_command:sequence",
     "sources": "confidence_tasks.sources.table:sources",

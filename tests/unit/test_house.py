@@ -23,7 +23,7 @@ KERNEL.remove("studies")
 LINES_OF_A_FILE = 640
 LINES_OF_A_FUNCTION = 90
 """Without its docstring."""
-LINES_OF_A_FOLDER = 7_900
+LINES_OF_A_FOLDER = 8_200
 """Of code, without blank lines, comments and docstrings. There is no limit for ``studies``, which anyone may add to."""
 COMPLEXITY = 10
 """Cyclomatic complexity of a function as radon counts it: comprehensions and ``and`` and ``or`` are branches too."""
@@ -32,7 +32,6 @@ COMPLEX_FUNCTIONS: Mapping[str, int] = {
     "new_study": 1,
     "logs": 11,
     "reading": 9,
-    "report": 19,
     "simulation": 1,
     "sources": 5,
     "studies": 20,
@@ -41,7 +40,7 @@ COMPLEX_FUNCTIONS: Mapping[str, int] = {
 """Number of functions above that complexity by folder: lower it when one goes. No other folder has any."""
 MOST_IMPORTED_NAMES = 93
 """In one file; the aim is 40."""
-MEAN_IMPORTED_NAMES = 23.0
+MEAN_IMPORTED_NAMES = 22.2
 """Over the files outside ``studies``, whose mean a new study would change; the aim is 18."""
 FIELDS = {Study: 24, Measure: 7}
 """Number of fields of the records that the author of a study fills in."""

@@ -219,15 +219,20 @@ def _log_every_measure(log: EvalLog, samples: Sequence[Summary]) -> None:
     for logged in (spec for spec in specs if not isinstance(spec, dict)):
         options = logged.options or {}
         if "summary" not in options:
-            names = {_short(spec.name) for spec in log.eval.scorers or []}
-            study = next(study for study in studies() if study.scorer_name in names)
-            conditions = list(dict.fromkeys(each.metadata.condition for each in samples if each.metadata))
             logged.name = "confidence_tasks/study_metrics"
-            options = {
-                "summary": reference_of(condition_summary),
-                "arguments": {"study": study.address, "conditions": conditions},
-            }
+            options = _options_by_condition(log, samples)
         logged.options = {**options, "measures": None, "overall": []}
+
+
+def _options_by_condition(log: EvalLog, samples: Sequence[Summary]) -> dict[str, Any]:
+    """Return the options of metrics by condition, for the study that scored a log."""
+    names = {_short(spec.name) for spec in log.eval.scorers or []}
+    study = next(study for study in studies() if study.scorer_name in names)
+    conditions = dict.fromkeys(each.metadata.condition for each in samples if each.metadata)
+    return {
+        "summary": reference_of(condition_summary),
+        "arguments": {"study": study.address, "conditions": list(conditions)},
+    }
 
 
 def _sorted_samples(log: EvalLog, samples: Iterable[Summary]) -> list[Summary]:
@@ -266,17 +271,31 @@ def _short(scorer: str) -> str:
 def _metrics_of_others_kept(log: EvalLog) -> Iterator[None]:
     """Keep what the header of a log says of other scorers, whose metrics may be unknown here, in the logged order."""
     order = [_short(spec.name) for spec in log.eval.scorers or []]
-    specs = [spec for spec in log.eval.scorers or [] if not _is_ours(spec.name)]
-    scores = [score for score in (log.results.scores if log.results else []) if not _is_ours(score.scorer)]
-    reductions = [reduced for reduced in log.reductions or [] if not _is_ours(reduced.scorer)]
+    specs = _of_others(log.eval.scorers, "name")
+    scores = _of_others(log.results.scores if log.results else [], "scorer")
+    reductions = _of_others(log.reductions, "scorer")
     yield
-    log.eval.scorers = sorted(
-        [*(log.eval.scorers or []), *specs], key=lambda each: order.index(_short(each.name))
-    )
+    _restore(log, order, specs, scores, reductions)
+
+
+def _of_others(entries: Sequence[Any] | None, field: str) -> list[Any]:
+    """Return the entries whose field names the scorer of another package."""
+    return [each for each in entries or [] if not _is_ours(getattr(each, field))]
+
+
+def _restore(
+    log: EvalLog,
+    order: list[str],
+    specs: list[Any],
+    scores: list[Any],
+    reductions: list[Any],
+) -> None:
+    """Add scorers, their metrics and reductions to the header of a log, in an order of scorers."""
+    every = [*(log.eval.scorers or []), *specs]
+    log.eval.scorers = sorted(every, key=lambda each: order.index(_short(each.name)))
     if log.results:
-        log.results.scores = sorted(
-            [*log.results.scores, *scores], key=lambda each: order.index(_short(each.scorer))
-        )
+        every_score = [*log.results.scores, *scores]
+        log.results.scores = sorted(every_score, key=lambda each: order.index(_short(each.scorer)))
     log.reductions = [*(log.reductions or []), *reductions] or None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -242,7 +242,7 @@ def score_replies(
         If a row is invalid, with its line in the message; if the study does not read one of ``fields``; or if a log
         cannot be written.
     """
-    from confidence_tasks.report.rescore import Recorded, score_recorded
+    from confidence_tasks.report.rescore import Recorded
 
     path = Path(path)
     form = reply_forms()[known_form(study)]
@@ -263,16 +263,23 @@ def score_replies(
         by_model.setdefault(name, []).append(Recorded(item, reply, n_replies[name, item.id], stop))
     if not by_model:
         raise SourceError(f"{path}: the file has no replies")
+    return _write_logs(by_model, f"{study}_replies", form, Path(log_dir))
+
+
+def _write_logs(
+    by_model: Mapping[str, Sequence[Recorded]], task: str, form: ReplyForm, folder: Path
+) -> list[EvalLog]:
+    """Write a log of the replies of each model, or none if one cannot be written."""
+    from confidence_tasks.report.rescore import score_recorded
+
     logs: list[EvalLog] = []
     try:
-        for name, recorded in by_model.items():
-            logs.append(
-                score_recorded(f"{study}_replies", form.scorer, form.metrics, name, recorded, Path(log_dir))
-            )
+        for model, recorded in by_model.items():
+            logs.append(score_recorded(task, form.scorer, form.metrics, model, recorded, folder))
     except OSError as error:
         for log in logs:
             Path(log.location).unlink()
-        raise SourceError(f"{log_dir}: the log cannot be written ({error.strerror or error})") from error
+        raise SourceError(f"{folder}: the log cannot be written ({error.strerror or error})") from error
     return logs
 
 
@@ -286,21 +293,34 @@ def _replies(
     required = tuple(name for name in dict.fromkeys(("question", "reply", form.key, *form.fields)) if name)
     for where, given in read_rows(path):
         row = {**fields, **form.completed(given)}
-        if missing := [name for name in required if name not in row]:
-            has_key_hint = form.key in missing and form.key in form.fields
-            key_hint = f"; {form.key} is {form.fields[form.key]}" if has_key_hint else ""
-            raise SourceError(
-                f"{where}: {', '.join(missing)} missing; a row of {study} needs {', '.join(required)}, and has"
-                f" {', '.join(given) or 'nothing'}{key_hint}"
-            )
+        missing = [name for name in required if name not in row]
+        if missing:
+            needs = f"a row of {study} needs {', '.join(required)}, and has {_listed(given)}"
+            raise SourceError(f"{where}: {_listed(missing)} missing; {needs}{_key_hint(form, missing)}")
         if not isinstance(row["reply"], str):
             raise SourceError(f"{where}: reply must be text")
         try:
             item = form.item(_question(path, row, form), row)
         except ValueError as error:
             raise SourceError(f"{where}: {error}") from error
-        name = str(row.get("model") or model)
-        yield name if "/" in name else f"recorded/{name}", item, row["reply"], _stop_reason(row)
+        yield _model_name(row, model), item, row["reply"], _stop_reason(row)
+
+
+def _model_name(row: Row, default: str) -> str:
+    """Return the model of a row with a provider."""
+    name = str(row.get("model") or default)
+    return name if "/" in name else f"recorded/{name}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "nothing"
+
+
+def _key_hint(form: ReplyForm, missing: Sequence[str]) -> str:
+    """Return what the right answer is, if it is missing."""
+    if form.key in missing and form.key in form.fields:
+        return f"; {form.key} is {form.fields[form.key]}"
+    return ""
 
 
 FINISH_REASON = "finish_reason"

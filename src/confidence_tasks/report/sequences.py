@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -139,16 +140,16 @@ def earlier_values(gate: Gate, tasks: Sequence[TaskTrials], task: TaskTrials) ->
     """
     models = [model for other in tasks if other.task == task.task for model in other.models]
     if len(models) != 1:
+        found = ", ".join(model.label for model in models) or "none"
         raise ValueError(
-            f"{gate}: the earlier log must hold the trials of one model of {task.task}, and holds"
-            f" {', '.join(model.label for model in models) or 'none'}"
+            f"{gate}: the earlier log must hold the trials of one model of {task.task}, and holds {found}"
         )
     (model,) = models
     trials = [each.columns for each in task.models]
     if wrong := conflicting_ids([model.columns, *trials]):
         raise ValueError(f"{gate}: the earlier log has another question under the id {sorted(wrong)[0][-1]}")
     values = _values(gate.measure_of(task.study), model.columns)
-    if values.keys().isdisjoint(key for columns in trials for key in asked(columns)):
+    if values.keys().isdisjoint(chain.from_iterable(map(asked, trials))):
         raise ValueError(f"{gate}: the earlier log has other questions or conditions than these")
     return values
 

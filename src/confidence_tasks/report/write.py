@@ -48,6 +48,7 @@ from confidence_tasks.report.page.first_screen import (
     significant_differences,
 )
 from confidence_tasks.report.page.tasks import (
+    FigureView,
     OverviewView,
     TaskView,
     figure_views,
@@ -128,7 +129,7 @@ def report_of(
     computed, lost = results_and_lost(of_tasks, settings, advance, workers, cache)
     results = tuple(computed)
     collection = replace(collection, skipped=(*collection.skipped, *lost))
-    styles = model_styles(list(dict.fromkeys(model.label for task in results for model in task.models)))
+    styles = model_styles(_labels(results))
     extras = [extras_of(task) for task in results]
     all_extras = tuple(chain.from_iterable(extras))
     task_overviews = tuple(overviews(results))
@@ -138,13 +139,19 @@ def report_of(
     papers = tuple(filled_papers(results, all_extras, figures))
     headlines = [headline_of(task, workers, cache) for task in results]
     views = {view.figure.name: view for view in figure_views(figures, workers, cache)}
-    task_views = []
-    for headline, drawn, of_task in zip(headlines, figures_of_tasks, extras, strict=True):
-        task_views.append(task_view(headline, [views[figure.name] for figure in drawn], of_task, viewer))
+
+    def drawn(of_section: Sequence[Figure]) -> list[FigureView]:
+        return [views[figure.name] for figure in of_section]
+
+    task_views = [
+        task_view(headline, drawn(of_task), tables, viewer)
+        for headline, of_task, tables in zip(headlines, figures_of_tasks, extras, strict=True)
+    ]
     tasks = _with_papers(task_views, results, papers)
-    overview_sections = []
-    for overview, drawn in zip(task_overviews, figures_of_overviews, strict=True):
-        overview_sections.append(overview_view(overview, [views[figure.name] for figure in drawn]))
+    overview_sections = [
+        overview_view(overview, drawn(of_overview))
+        for overview, of_overview in zip(task_overviews, figures_of_overviews, strict=True)
+    ]
     return Report(
         html=page(tasks, headlines, collection, styles, settings, overviews=overview_sections, title=title),
         results=results,
@@ -155,6 +162,11 @@ def report_of(
         papers=papers,
         lost=tuple(lost),
     )
+
+
+def _labels(results: Iterable[TaskResults]) -> list[str]:
+    """Return the labels of all models, each once."""
+    return list(dict.fromkeys(model.label for task in results for model in task.models))
 
 
 def _with_papers(

@@ -13,8 +13,10 @@ from click.testing import CliRunner
 
 from confidence_tasks.logs.task_trials import ModelTrials
 from confidence_tasks.logs.trial_files import TrialFile
-from confidence_tasks.report.commands.compare import compare, power
-from confidence_tasks.report.commands.report import report, subject_of
+from confidence_tasks.report.commands.compare import compare
+from confidence_tasks.report.commands.power import power
+from confidence_tasks.report.commands.report import report
+from confidence_tasks.report.commands.terminal import subject_of
 from confidence_tasks.report.labels import latex
 from confidence_tasks.report.requirements import Requirement
 from confidence_tasks.simulation.subject import PROFILES

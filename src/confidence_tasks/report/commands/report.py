@@ -1,13 +1,11 @@
-"""``confidence-tasks report`` and ``cache``: the report page, the summary in the terminal, and the cache."""
+"""``confidence-tasks report``: the page, and the files of its tables and figures."""
 
 from __future__ import annotations
 
-import math
 import webbrowser
-from ast import literal_eval
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +13,6 @@ from urllib.parse import urlsplit
 
 import click
 
-from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.commands import (
     FILE,
     FOLDER,
@@ -29,33 +26,19 @@ from confidence_tasks.report.commands import (
     parse_with,
     print_json,
     print_message,
-    print_table,
     progress,
     read_trials,
     settings_options,
     workers_options,
 )
-from confidence_tasks.report.labels import (
-    TITLE,
-    VIEWER,
-    group_label,
-    limits,
-    measure_label,
-    number,
-    p_value,
-    signed,
-    why_missing,
-)
-from confidence_tasks.simulation.subject import Subject, make_subject
+from confidence_tasks.report.commands.terminal import print_headlines, print_serious
+from confidence_tasks.report.labels import TITLE, VIEWER
 from confidence_tasks.sources.source import write_atomically
 
 if TYPE_CHECKING:
     from confidence_tasks.logs.collection import Collection
-    from confidence_tasks.logs.task_trials import ModelTrials
-    from confidence_tasks.report.estimates import Estimated
     from confidence_tasks.report.groups import ModelGroups
     from confidence_tasks.report.requirements import Requirement
-    from confidence_tasks.report.results import TaskResults
     from confidence_tasks.report.write import Report
 
 
@@ -182,7 +165,6 @@ def report(
     trials were found (then no page is written).
     """
     from confidence_tasks.report.estimates import Settings
-    from confidence_tasks.report.requirements import verdicts
     from confidence_tasks.report.write import report_of
 
     cache = open_cache(no_cache)
@@ -199,16 +181,13 @@ def report(
                 workers=workers,
                 cache=cache,
             )
-    try:
-        outcomes = list(verdicts(requirements, result.results)) if result.results else []
-    except ValueError as error:
-        raise click.BadParameter(f"--require {error}") from error
+    outcomes = _outcomes(requirements, result)
     has_trials = bool(result.results)
     output = output or OUTPUTS[page_format]
     if has_trials:
         _write_files(result, output, _page(result, page_format, title), tables, figures, paper)
-        if opens and not webbrowser.open(address := output.resolve().as_uri()):
-            click.echo(f"no browser was found; open {address}", err=True)
+    if has_trials and opens:
+        _open_in_browser(output)
     if as_json:
         written = str(output) if has_trials else None
         print_json({"report": written, **_report_record(result, outcomes, collection)})
@@ -216,7 +195,28 @@ def report(
         print_headlines(result.results)
         print_serious(result)
         click.echo(f"The report is in {output}")
-    if not (has_trials or result.lost):
+    _exit_with_outcomes(result, outcomes)
+
+
+def _outcomes(requirements: Sequence[Requirement], result: Report) -> list[dict[str, str]]:
+    """Return the outcome of each requirement; BadParameter if one names no measure or condition of the report."""
+    from confidence_tasks.report.requirements import verdicts
+
+    try:
+        return list(verdicts(requirements, result.results)) if result.results else []
+    except ValueError as error:
+        raise click.BadParameter(f"--require {error}") from error
+
+
+def _open_in_browser(output: Path) -> None:
+    address = output.resolve().as_uri()
+    if not webbrowser.open(address):
+        click.echo(f"no browser was found; open {address}", err=True)
+
+
+def _exit_with_outcomes(result: Report, outcomes: Sequence[Mapping[str, str]]) -> None:
+    """Print unmet requirements and lost models, and exit with 1 if there are any, or no trials."""
+    if not (result.results or result.lost):
         print_message(", and no page is written", "no trials were found", "red")
         raise SystemExit(1)
     for outcome in outcomes:
@@ -305,141 +305,3 @@ def _report_record(
         "requirements": list(outcomes),
         "skipped": [asdict(file) for file in (*collection.skipped, *result.lost)],
     }
-
-
-# Summary in the terminal ----------------------------------------------------------------------------------------------
-
-
-def subject_of(model: ModelTrials) -> Subject | None:
-    """Return the simulated subject of a model's trials, from either harness; None for any other model."""
-    setup = model.files[0].setup
-    provider, _, profile = model.name.partition("/")
-    if provider != "simulated" or not profile:
-        if setup.get("harness.backend") != "simulated":
-            return None
-        profile = setup.get("model.subject", "ideal")
-    try:
-        known = {f"model.{field.name}": field.name for field in fields(Subject)}
-        changes = {known[key]: literal_eval(value) for key, value in setup.items() if key in known}
-        return make_subject(profile, **changes)
-    except (ValueError, SyntaxError):  # a subject of another version
-        return None
-
-
-def true_values(results: TaskResults, model: ModelTrials, condition: str) -> Mapping[str, float]:
-    """Return the true values of a simulated subject's measures, by name; empty for any other model."""
-    study, subject = results.task_trials.study, subject_of(model)
-    if subject is None or study.simulation.true_values is None:
-        return {}
-    try:
-        return study.simulation.true_values(
-            subject, condition, results.task_trials.task, model.files[0].parameters
-        )
-    except (ValueError, KeyError):  # the user's own condition or task
-        return {}
-
-
-def print_headlines(task_results: Iterable[TaskResults]) -> None:
-    """Print the headline measures of each task and model under one condition, with the true values of subjects.
-
-    The condition is the one under which models are compared, or for a simulated subject the first with true values. The
-    contrasts of the conditions with the baseline follow.
-    """
-    for results in task_results:
-        for model in results.models:
-            candidates = [results.reference, *results.conditions]
-            truths = ((label, true_values(results, model, label)) for label in candidates)
-            condition, truth = next((each for each in truths if each[1]), (results.reference, {}))
-            title = ", ".join((results.task_trials.task, model.label, group_label(condition)))
-            print_message(title + _others(len(results.conditions)))
-            rows = []
-            for name in (measure.name for measure in results.headline):
-                if entry := results.estimate(model.label, condition, name):
-                    interval = entry.interval
-                    row = {"measure": measure_label(name), "value": number(interval.estimate, 3)}
-                    row |= {"true": number(truth.get(name, math.nan), 3)} if truth else {}
-                    row[f"{interval.level:.0%} interval"] = limits(interval, 3) or why_missing(interval)
-                    rows.append(row | _clusters(entry))
-            print_table(rows, frozenset({"value", "true", "clusters", "design effect"}), err=True)
-            _print_contrasts(results, model)
-
-
-def _others(n_conditions: int) -> str:
-    """Return where the numbers of all conditions are, if there are several."""
-    return f" ({n_conditions} conditions are in the report)" if n_conditions > 1 else ""
-
-
-def _print_contrasts(results: TaskResults, model: ModelTrials) -> None:
-    """Print the differences of a model's conditions from the baseline, for the first tested measure that has any."""
-    of_model = [each for each in results.contrasts if each.model == model.label]
-    name = next((each.measure for each in of_model if not math.isnan(each.interval.estimate)), "")
-    shown = [each for each in of_model if each.measure == name]
-    if not shown:
-        return
-    name, baseline = measure_label(shown[0].measure), group_label(shown[0].baseline)
-    print_message(f"{name} minus that of {baseline}, paired by question")
-    rows = [
-        {
-            "condition": group_label(each.group),
-            "difference": signed(each.interval.estimate, 3),
-            f"{each.interval.level:.0%} interval": limits(each.interval, 3) or why_missing(each.interval),
-            "corrected p": p_value(each.p_adjusted),
-        }
-        for each in shown
-    ]
-    print_table(rows, frozenset({"difference", "corrected p"}), err=True)
-
-
-def _clusters(entry: Estimated) -> dict[str, str]:
-    """Return the number of clusters of an estimate and their design effect; empty without clusters."""
-    if entry.clusters is None:
-        return {}
-    effect = number(entry.clusters.design_effect, 2)
-    return {"clusters": f"{entry.clusters.n:,}", "design effect": effect}
-
-
-def print_serious(result: Report) -> None:
-    """Print the serious notices of a report."""
-    from confidence_tasks.report.write import merged_notices
-
-    for notice in merged_notices(result.tasks):
-        if notice.severity == "serious":
-            print_message(f" {notice.title}: {printable('; '.join(notice.where[:5]))}", "serious", "red")
-            print_message(notice.meaning)
-
-
-# Cache ----------------------------------------------------------------------------------------------------------------
-
-
-@click.group(invoke_without_command=True)
-@json_option
-@click.pass_context
-def cache(context: click.Context, as_json: bool) -> None:
-    """Show or clear the cache of trials and estimates.
-
-    The cache is in the user's cache folder, or in the folder that CONFIDENCE_TASKS_CACHE names. If it is full, the
-    least recently used entries are deleted. Entries are never outdated, because an entry is used only for the same
-    data, settings and code.
-    """
-    if context.invoked_subcommand is not None:
-        return
-    from confidence_tasks.logs.cache import user_cache
-
-    store = user_cache()
-    sizes = store.sizes()
-    if as_json:
-        print_json({"folder": str(store.folder), "entries": len(sizes), "bytes": sum(sizes.values())})
-        return
-    click.echo(f"{store.folder}")
-    click.echo(
-        f"{len(sizes):,} entries, {sum(sizes.values()) / 1e6:,.1f} of at most {store.most_bytes / 1e6:,.0f} MB"
-    )
-
-
-@cache.command()
-def clear() -> None:
-    """Empty the cache."""
-    from confidence_tasks.logs.cache import user_cache
-
-    store = user_cache()
-    click.echo(f"{store.folder}: {store.clear():,} entries deleted")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from confidence_tasks.harness.workers import Workers
@@ -208,33 +208,46 @@ def contrast_sentences(results: TaskResults) -> Iterator[str]:
 
     A difference that no corroborating measure shares gets a sentence of its own.
     """
-    baseline = group_label(results.task_trials.design.baseline)
     for name in results.task_trials.study.tested_measures[:1]:
         contrasts = [contrast for contrast in results.contrasts if contrast.measure == name]
-        significant = sorted(
-            (contrast for contrast in contrasts if contrast.significant),
-            key=lambda contrast: -abs(contrast.interval.estimate),
-        )
-        confirmed = [contrast for contrast in significant if _is_confirmed(results, contrast)]
-        unconfirmed = [contrast for contrast in significant if contrast not in confirmed]
-        label = measure_label(name)
-        if confirmed:
-            yield f"{label} differs significantly from the baseline {baseline} for {_listed_contrasts(confirmed)}."
-        if unconfirmed:
-            corroborating = map(
-                measure_label, study_report(results.task_trials.study).corroborating_measures[name]
-            )
-            yield (
-                f"{label} {'also ' if confirmed else ''}differs significantly from the baseline {baseline} for"
-                f" {_listed_contrasts(unconfirmed)}, but neither {' nor '.join(map(_in_a_sentence, corroborating))}"
-                " differs in the same direction. The threshold splits the scales at different points, which can"
-                " cause such a difference by itself."
-            )
-        if contrasts and not significant:
+        significant = _largest_first(contrast for contrast in contrasts if contrast.significant)
+        baseline, label = group_label(results.task_trials.design.baseline), measure_label(name)
+        if significant:
+            yield from _sentences_on_differences(results, name, significant)
+        elif contrasts:
             yield (
                 f"{label} does not differ significantly from the baseline {baseline} under any condition, in any model"
                 f" ({_smallest_p(contrasts)})."
             )
+
+
+def _sentences_on_differences(
+    results: TaskResults, name: str, significant: Sequence[Contrast]
+) -> Iterator[str]:
+    """Yield sentences on the significant contrasts of one measure."""
+    label, baseline = measure_label(name), group_label(results.task_trials.design.baseline)
+    differs = f"differs significantly from the baseline {baseline} for"
+    confirmed = [contrast for contrast in significant if _is_confirmed(results, contrast)]
+    if confirmed:
+        yield f"{label} {differs} {_listed_contrasts(confirmed)}."
+    unconfirmed = [contrast for contrast in significant if contrast not in confirmed]
+    if unconfirmed:
+        also = "also " if confirmed else ""
+        yield f"{label} {also}{differs} {_listed_contrasts(unconfirmed)}, but {_neither(results, name)}"
+
+
+def _largest_first(contrasts: Iterable[Contrast]) -> list[Contrast]:
+    return sorted(contrasts, key=lambda contrast: -abs(contrast.interval.estimate))
+
+
+def _neither(results: TaskResults, name: str) -> str:
+    """Return that no corroborating measure shares a difference of a measure, and what can cause that."""
+    names = study_report(results.task_trials.study).corroborating_measures[name]
+    corroborating = [_in_a_sentence(measure_label(each)) for each in names]
+    return (
+        f"neither {' nor '.join(corroborating)} differs in the same direction. The threshold splits the scales at"
+        " different points, which can cause such a difference by itself."
+    )
 
 
 def _is_confirmed(results: TaskResults, contrast: Contrast) -> bool:
@@ -279,26 +292,29 @@ _ERRORS = {
 
 def overconfidence_sentences(results: TaskResults) -> Iterator[str]:
     """Yield how many models are overconfident or underconfident by their intervals, and which one most."""
-    where = results.reference
     for measure, (above, below) in _ERRORS.items():
-        entries = [
-            entry
-            for model in results.models
-            if (entry := results.estimate(model.label, where, measure)) is not None
-            and not math.isnan(entry.interval.low)
-        ]
-        for words, chosen in (
-            (above, [entry for entry in entries if entry.interval.low > 0]),
-            (below, [entry for entry in entries if entry.interval.high < 0]),
-        ):
+        entries = _with_intervals(results, measure)
+        over = [entry for entry in entries if entry.interval.low > 0]
+        under = [entry for entry in entries if entry.interval.high < 0]
+        for words, chosen in ((above, over), (below, under)):
             if chosen:
-                most = max(chosen, key=lambda entry: abs(entry.interval.estimate))
-                value = f"{signed(most.interval.estimate)} {limits(most.interval)}"
-                if len(entries) == 1:
-                    yield f"{most.model} is {words} {_on_group(where)}: {value}."
-                else:
-                    count = f"{len(chosen)} of {len(entries)} models {'is' if len(chosen) == 1 else 'are'}"
-                    yield f"{count} {words} {_on_group(where)}, most of all {most.model}: {value}."
+                yield _sentence_on_error(words, chosen, len(entries), _on_group(results.reference))
+
+
+def _with_intervals(results: TaskResults, measure: str) -> list[Estimated]:
+    """Return the estimates of a measure that have an interval, on the group that models are compared on."""
+    estimates = [results.estimate(model.label, results.reference, measure) for model in results.models]
+    return [entry for entry in estimates if entry and not math.isnan(entry.interval.low)]
+
+
+def _sentence_on_error(words: str, chosen: Sequence[Estimated], n_models: int, where: str) -> str:
+    """Return how many of the models have an error, and which one the largest."""
+    most = max(chosen, key=lambda entry: abs(entry.interval.estimate))
+    value = f"{signed(most.interval.estimate)} {limits(most.interval)}"
+    if n_models == 1:
+        return f"{most.model} is {words} {where}: {value}."
+    count = f"{len(chosen)} of {n_models} models {'is' if len(chosen) == 1 else 'are'}"
+    return f"{count} {words} {where}, most of all {most.model}: {value}."
 
 
 def _in_a_sentence(label: str) -> str:

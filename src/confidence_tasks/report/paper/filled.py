@@ -30,6 +30,7 @@ from confidence_tasks.report.labels import (
 from confidence_tasks.report.paper import (
     MODELS,
     Cell,
+    Heading,
     NotMade,
     PaperFigure,
     PaperItem,
@@ -128,71 +129,106 @@ def _fill(item: PaperItem, replication: Replication, runs: Runs) -> Filled:
 
 def _missing_from_figure(item: PaperFigure, runs: Runs, *, drawn: bool) -> list[Cell]:
     """Return the tasks that are missing from a figure, and the sources that models were not asked in other tasks."""
-    tasks = [name for name in item.tasks if name not in runs.results or not (drawn or item.sources)]
-    cells = [
-        Cell(task=name, model=model, source=source)
-        for name in item.tasks
-        if name not in tasks
-        for source in item.sources
-        for model in runs.models([name])
-    ]
-    if drawn:
-        trials = [(cell, runs.model_of(cell)) for cell in cells]
-        cells = [cell for cell, model in trials if not (model and cell.source in model.columns["source"])]
-    return [Cell(task=name) for name in tasks] + cells
+    if not drawn and not item.sources:
+        return [Cell(task=name) for name in item.tasks]
+    missing = [Cell(task=name) for name in item.tasks if name not in runs.results]
+    for name in item.tasks:
+        if name in runs.results:
+            missing += _missing_sources(item, runs, name, drawn=drawn)
+    return missing
+
+
+def _missing_sources(item: PaperFigure, runs: Runs, task: str, *, drawn: bool) -> Iterator[Cell]:
+    """Yield the sources that models were not asked in a task; all of them if the figure is not drawn."""
+    for source in item.sources:
+        for model in runs.models([task]):
+            cell = Cell(task=task, model=model, source=source)
+            if not (drawn and _was_asked(runs, cell)):
+                yield cell
+
+
+def _was_asked(runs: Runs, cell: Cell) -> bool:
+    """Return whether the model of a cell was asked questions of its source."""
+    model = runs.model_of(cell)
+    return model is not None and cell.source in model.columns["source"]
 
 
 def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Filled:
     """Return a table of the paper with the models of a report."""
-    types = {label: name for name, labels in runs.groups for label in labels}
-    models = tuple(
-        heading(model, *([types.get(model, "")] if table.by_type else []), model=model)
-        for model in _ordered_models(table, replication, runs)
-    )
-    rows, columns = (
-        cross([models if axis == MODELS else axis for axis in axes_of(side)])
-        for side in (table.rows, table.columns)
-    )
-    grid = [
-        [_fill_cell(runs, Cell(**{**table.at, **row.at, **column.at})) for column in columns] for row in rows
-    ]
+    rows, columns, grid = _grid(table, replication, runs)
     _mark_best(table, runs, grid)
     cells = [filled for row in grid for filled in row]
     missing = [filled.cell for filled in cells if all(value is None for value in filled.values)]
-    notes = [
-        *_source_notes(runs, [filled.cell for filled in cells]),
-        *(f"{NOT_DEFINED}: {reason}." for filled in cells for reason in filled.reasons),
-        *_missing_runs(replication, runs, missing),
-    ]
-    if table.of_type and table.of_type not in dict(runs.groups):
-        notes.append(
-            f"All models are shown: `--group {table.of_type}=MODEL,...` selects models of this type."
-        )
     labelled = [(row.labels, tuple(filled)) for row, filled in zip(rows, grid, strict=True)]
     if table.total:
         labelled = list(_with_totals(table, table.total, runs, labelled))
     return Filled(
         table,
-        tuple(dict.fromkeys(notes)),
+        tuple(dict.fromkeys(_notes(table, replication, runs, cells, missing))),
         table.stubs,
         tuple(column.labels for column in columns),
         tuple(labelled) if len(missing) < len(cells) else (),
     )
 
 
+def _grid(
+    table: PaperTable, replication: Replication, runs: Runs
+) -> tuple[list[Heading], list[Heading], list[list[FilledCell]]]:
+    """Return the headings of the rows and columns of a table, and its cells."""
+    models = tuple(_model_headings(table, replication, runs))
+    rows, columns = (
+        cross([models if axis == MODELS else axis for axis in axes_of(side)])
+        for side in (table.rows, table.columns)
+    )
+    grid = []
+    for row in rows:
+        attributes = [{**table.at, **row.at, **column.at} for column in columns]
+        grid.append([_fill_cell(runs, Cell(**at)) for at in attributes])
+    return rows, columns, grid
+
+
+def _model_headings(table: PaperTable, replication: Replication, runs: Runs) -> Iterator[Heading]:
+    """Yield the headings of the models, in a table by type with the type of each."""
+    types = {label: name for name, labels in runs.groups for label in labels}
+    for model in _ordered_models(table, replication, runs):
+        of_type = [types.get(model, "")] if table.by_type else []
+        yield heading(model, *of_type, model=model)
+
+
+def _notes(
+    table: PaperTable,
+    replication: Replication,
+    runs: Runs,
+    cells: Sequence[FilledCell],
+    missing: Sequence[Cell],
+) -> Iterator[str]:
+    """Yield the notes of a table: sources of questions, missing numbers and missing runs."""
+    yield from _source_notes(runs, [filled.cell for filled in cells])
+    for filled in cells:
+        for reason in filled.reasons:
+            yield f"{NOT_DEFINED}: {reason}."
+    yield from _missing_runs(replication, runs, missing)
+    if table.of_type and table.of_type not in dict(runs.groups):
+        yield f"All models are shown: `--group {table.of_type}=MODEL,...` selects models of this type."
+
+
 def _ordered_models(table: PaperTable, replication: Replication, runs: Runs) -> list[str]:
-    attributes = (table.at, *(each.at for each in table.headings))
-    tasks = [name for at in attributes for name in Cell(**at).tasks if name]
-    models = runs.models(tasks) or runs.models(replication.tasks)
-    of_type = dict(runs.groups).get(table.of_type)
-    if of_type is not None:
-        models = [label for label in models if label in of_type]
+    models = _models_of_type(table, replication, runs)
     if table.order_by is None:
         return models
     cells = {label: Cell(**{**table.at, **table.order_by, "model": label}) for label in models}
     numbers = {label: _number(runs.value(cell)) for label, cell in cells.items()}
     sign = 1.0 if {runs.better(cell) for cell in cells.values()} == {"lower"} else -1.0
     return sorted(models, key=lambda label: (math.isnan(numbers[label]), sign * numbers[label]))
+
+
+def _models_of_type(table: PaperTable, replication: Replication, runs: Runs) -> list[str]:
+    """Return the models of the tasks of a table, or else of the paper, that are of the type that it shows."""
+    attributes = (table.at, *(each.at for each in table.headings))
+    tasks = [name for at in attributes for name in Cell(**at).tasks if name]
+    models = runs.models(tasks) or runs.models(replication.tasks)
+    of_type = dict(runs.groups).get(table.of_type)
+    return models if of_type is None else [label for label in models if label in of_type]
 
 
 def _number(value: Value) -> float:
@@ -202,34 +238,32 @@ def _number(value: Value) -> float:
 
 
 def _fill_cell(runs: Runs, cell: Cell) -> FilledCell:
-    parts = [(part, runs.value(part)) for part in cell.parts]
-    reasons = tuple(
-        why_missing(value)
-        for part, value in parts
-        if isinstance(value, Interval) and math.isnan(getattr(value, part.limit))
-    )
-    values = tuple(
-        float(getattr(value, part.limit)) if isinstance(value, Interval) else value for part, value in parts
-    )
-    if values[0] is None or (isinstance(values[0], float) and math.isnan(values[0])):
+    found = [_value_of(runs, part) for part in cell.parts]
+    values, reasons = tuple(value for value, _ in found), tuple(filter(None, (each[1] for each in found)))
+    if values[0] is None or values[0] != values[0]:
         return FilledCell(cell, values, NOT_DEFINED, reasons)
-    texts = [
-        NOT_DEFINED if value is None else part.format_value(value)
-        for value, part in zip(values, cell.parts, strict=True)
-    ]
+    texts = [_text(value, part) for value, part in zip(values, cell.parts, strict=True)]
     mark = cell.mark[0] if cell.mark and cell.mark[1](runs, cell) else ""
     bold = cell.bold is not None and cell.bold(runs, cell)
     return FilledCell(cell, values, cell.text.format(*texts), reasons, mark, bold)
 
 
+def _value_of(runs: Runs, part: Cell) -> tuple[float | str | None, str]:
+    """Return the value of a part of a cell, and why it is missing."""
+    value = runs.value(part)
+    if not isinstance(value, Interval):
+        return value, ""
+    shown = float(getattr(value, part.limit))
+    return shown, why_missing(value) if math.isnan(shown) else ""
+
+
+def _text(value: float | str | None, part: Cell) -> str:
+    return NOT_DEFINED if value is None else part.format_value(value)
+
+
 def _mark_best(table: PaperTable, runs: Runs, grid: Sequence[Sequence[FilledCell]]) -> None:
     """Set the best number of each measure bold, and the second best in italics if the paper marks it."""
-    compared: dict[tuple[Any, ...], list[FilledCell]] = defaultdict(list)
-    for i, row in enumerate(grid if table.best else ()):
-        for j, filled in enumerate(row):
-            # A row may hold several measures; all cells of a column hold the same measure.
-            compared[(i, filled.cell.measure) if table.best == "row" else (j,)].append(filled)
-    for cells in compared.values():
+    for cells in _compared(table, grid):
         directions = {runs.better(filled.cell) for filled in cells} & {"higher", "lower"}
         numbers = {_number(filled.values[0]) for filled in cells}
         defined = [value for value in numbers if not math.isnan(value)]
@@ -238,6 +272,18 @@ def _mark_best(table: PaperTable, runs: Runs, grid: Sequence[Sequence[FilledCell
             for filled in cells:
                 value = _number(filled.values[0])
                 filled.bold, filled.italic = value == ranked[0], table.second and value == ranked[1]
+
+
+def _compared(table: PaperTable, grid: Sequence[Sequence[FilledCell]]) -> Iterable[list[FilledCell]]:
+    """Return the cells that are compared with each other: those of a measure in a row, or those of a column."""
+    if not table.best:
+        return []
+    compared: dict[tuple[Any, ...], list[FilledCell]] = defaultdict(list)
+    for i, row in enumerate(grid):
+        for j, filled in enumerate(row):
+            # A row may hold several measures; all cells of a column hold the same measure.
+            compared[(i, filled.cell.measure) if table.best == "row" else (j,)].append(filled)
+    return compared.values()
 
 
 def _with_totals(
@@ -255,15 +301,29 @@ def _with_totals(
         if not members:
             continue
         yield from members
-        total_cells = []
-        for column in zip(*(cells for _, cells in members), strict=True):
-            cell, numbers = column[0].cell, [_number(filled.values[0]) for filled in column]
-            defined = [value for value in numbers if not math.isnan(value)]
-            value = cell.total(runs, cell) if cell.total else function(defined) if defined else math.nan
-            digits = cell.digits if table.total_digits is None else table.total_digits
-            text = replace(cell, digits=digits).format_value(_number(value))
-            total_cells.append(FilledCell(cell, (_number(value),), text))
-        yield (label, *[""] * (len(members[0][0]) - 1)), tuple(total_cells)
+        columns = zip(*(cells for _, cells in members), strict=True)
+        totals = tuple(_total(table, function, runs, column) for column in columns)
+        yield (label, *[""] * (len(members[0][0]) - 1)), totals
+
+
+def _total(
+    table: PaperTable,
+    function: Callable[[Sequence[float]], float],
+    runs: Runs,
+    column: Sequence[FilledCell],
+) -> FilledCell:
+    """Return the total of a column: the cell's own, or the function of the numbers that are defined."""
+    cell = column[0].cell
+    numbers = [_number(filled.values[0]) for filled in column]
+    defined = [value for value in numbers if not math.isnan(value)]
+    if cell.total:
+        value = _number(cell.total(runs, cell))
+    elif defined:
+        value = function(defined)
+    else:
+        value = math.nan
+    digits = cell.digits if table.total_digits is None else table.total_digits
+    return FilledCell(cell, (value,), replace(cell, digits=digits).format_value(value))
 
 
 def _source_notes(runs: Runs, cells: Iterable[Cell]) -> Iterator[str]:

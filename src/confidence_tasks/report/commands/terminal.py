@@ -1,0 +1,136 @@
+"""What ``confidence-tasks report`` prints: headline measures, contrasts and serious notices."""
+
+from __future__ import annotations
+
+import math
+from ast import literal_eval
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from confidence_tasks.logs.texts import printable
+from confidence_tasks.report.commands import print_message, print_table
+from confidence_tasks.report.labels import (
+    group_label,
+    limits,
+    measure_label,
+    number,
+    p_value,
+    signed,
+    why_missing,
+)
+from confidence_tasks.simulation.subject import Subject, make_subject
+
+if TYPE_CHECKING:
+    from confidence_tasks.logs.task_trials import ModelTrials
+    from confidence_tasks.report.estimates import Estimated
+    from confidence_tasks.report.results import TaskResults
+    from confidence_tasks.report.write import Report
+
+
+def subject_of(model: ModelTrials) -> Subject | None:
+    """Return the simulated subject of a model's trials, from either harness; None for any other model."""
+    setup = model.files[0].setup
+    provider, _, profile = model.name.partition("/")
+    if provider != "simulated" or not profile:
+        if setup.get("harness.backend") != "simulated":
+            return None
+        profile = setup.get("model.subject", "ideal")
+    try:
+        known = {f"model.{field.name}": field.name for field in fields(Subject)}
+        changes = {known[key]: literal_eval(value) for key, value in setup.items() if key in known}
+        return make_subject(profile, **changes)
+    except (ValueError, SyntaxError):  # a subject of another version
+        return None
+
+
+def true_values(results: TaskResults, model: ModelTrials, condition: str) -> Mapping[str, float]:
+    """Return the true values of a simulated subject's measures, by name; empty for any other model."""
+    study, subject = results.task_trials.study, subject_of(model)
+    if subject is None or study.simulation.true_values is None:
+        return {}
+    try:
+        return study.simulation.true_values(
+            subject, condition, results.task_trials.task, model.files[0].parameters
+        )
+    except (ValueError, KeyError):  # the user's own condition or task
+        return {}
+
+
+def print_headlines(task_results: Iterable[TaskResults]) -> None:
+    """Print the headline measures of each task and model under one condition, with the true values of subjects.
+
+    The condition is the one under which models are compared, or for a simulated subject the first with true values. The
+    contrasts of the conditions with the baseline follow.
+    """
+    for results in task_results:
+        for model in results.models:
+            condition, truth = _shown_condition(results, model)
+            title = ", ".join((results.task_trials.task, model.label, group_label(condition)))
+            print_message(title + _others(len(results.conditions)))
+            entries = [results.estimate(model.label, condition, each.name) for each in results.headline]
+            rows = [_headline_row(entry, truth) for entry in entries if entry]
+            print_table(rows, frozenset({"value", "true", "clusters", "design effect"}), err=True)
+            _print_contrasts(results, model)
+
+
+def _shown_condition(results: TaskResults, model: ModelTrials) -> tuple[str, Mapping[str, float]]:
+    """Return the condition whose measures are printed, and the true values of these."""
+    for condition in (results.reference, *results.conditions):
+        truth = true_values(results, model, condition)
+        if truth:
+            return condition, truth
+    return results.reference, {}
+
+
+def _headline_row(entry: Estimated, truth: Mapping[str, float]) -> dict[str, str]:
+    interval = entry.interval
+    row = {"measure": measure_label(entry.measure), "value": number(interval.estimate, 3)}
+    if truth:
+        row["true"] = number(truth.get(entry.measure, math.nan), 3)
+    row[f"{interval.level:.0%} interval"] = limits(interval, 3) or why_missing(interval)
+    return row | _clusters(entry)
+
+
+def _others(n_conditions: int) -> str:
+    """Return where the numbers of all conditions are, if there are several."""
+    return f" ({n_conditions} conditions are in the report)" if n_conditions > 1 else ""
+
+
+def _print_contrasts(results: TaskResults, model: ModelTrials) -> None:
+    """Print the differences of a model's conditions from the baseline, for the first tested measure that has any."""
+    of_model = [each for each in results.contrasts if each.model == model.label]
+    name = next((each.measure for each in of_model if not math.isnan(each.interval.estimate)), "")
+    shown = [each for each in of_model if each.measure == name]
+    if not shown:
+        return
+    name, baseline = measure_label(shown[0].measure), group_label(shown[0].baseline)
+    print_message(f"{name} minus that of {baseline}, paired by question")
+    rows = [
+        {
+            "condition": group_label(each.group),
+            "difference": signed(each.interval.estimate, 3),
+            f"{each.interval.level:.0%} interval": limits(each.interval, 3) or why_missing(each.interval),
+            "corrected p": p_value(each.p_adjusted),
+        }
+        for each in shown
+    ]
+    print_table(rows, frozenset({"difference", "corrected p"}), err=True)
+
+
+def _clusters(entry: Estimated) -> dict[str, str]:
+    """Return the number of clusters of an estimate and their design effect; empty without clusters."""
+    if entry.clusters is None:
+        return {}
+    effect = number(entry.clusters.design_effect, 2)
+    return {"clusters": f"{entry.clusters.n:,}", "design effect": effect}
+
+
+def print_serious(result: Report) -> None:
+    """Print the serious notices of a report."""
+    from confidence_tasks.report.write import merged_notices
+
+    for notice in merged_notices(result.tasks):
+        if notice.severity == "serious":
+            print_message(f" {notice.title}: {printable('; '.join(notice.where[:5]))}", "serious", "red")
+            print_message(notice.meaning)
