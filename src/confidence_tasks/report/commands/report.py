@@ -95,6 +95,15 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     help="Also write the papers' tables and figures, computed for the models of the logs, into this folder (`paper`"
     " if none is named), as HTML, CSV, LaTeX, SVG and PDF.",
 )
+@click.option(
+    "--track",
+    type=click.Choice(["mlflow", "wandb"]),
+    callback=parse_with(
+        lambda name: import_module("confidence_tasks.report.tracking").installed_tracker(name)
+    ),
+    help="Also log the main measures and the page to MLflow or Weights & Biases, one run a model. The tracker's own"
+    " environment variables say where.",
+)
 @click.option("--title", default=TITLE, show_default=True, help="Title of the page.")
 @click.option(
     "--viewer",
@@ -137,6 +146,7 @@ def report(
     tables: Path | None,
     figures: Path | None,
     paper: Path | None,
+    track: str | None,
     title: str,
     viewer: str,
     groups: ModelGroups,
@@ -186,6 +196,7 @@ def report(
     output = output or OUTPUTS[page_format]
     if has_trials:
         _write_files(result, output, _page(result, page_format, title), tables, figures, paper)
+        _track(track, result, output)
     if has_trials and opens:
         _open_in_browser(output)
     if as_json:
@@ -237,6 +248,14 @@ def _page(result: Report, page_format: str, title: str) -> str:
     if page_format == "model-card":
         return model_card(result.results)
     return markdown_report(result.results, merged_notices(result.tasks), title=title)
+
+
+def _track(tracker: str | None, result: Report, output: Path) -> None:
+    """Write the main measures and the page into a tracker, if one is named."""
+    from confidence_tasks.report.tracking import track
+
+    if tracker is not None:
+        track(tracker, result.results, output)
 
 
 @contextmanager
