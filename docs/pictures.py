@@ -275,6 +275,12 @@ EXAMPLES = (
         ("sources=arithmetic", "n=200"),
     ),
     Example("lifeeval_reliability", "lifeeval", ("ideal", "overconfident"), ()),
+    Example(
+        "capitals_reliability",
+        "with_confidence",
+        ("ideal", "overconfident"),
+        (f"task={Path(__file__).parents[1]}/examples/capitals.py@capitals",),
+    ),
     Example("fermieval_calibration", "fermieval", ("ideal", "tunnel"), ("n=200",)),
     Example(
         "riskeval_decisions", "riskeval", ("ideal", "partial", "reckless"), ("source=arithmetic", "n=60")

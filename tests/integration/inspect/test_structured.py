@@ -147,9 +147,8 @@ def test_the_header_of_the_log_has_the_schema_if_all_calls_share_it(tmp_path: Pa
     assert schema is not None
     assert list(schema.json_schema.properties or {}) == ["Reasoning", "Answer", "Confidence"]
     assert run(task("boolq"), "simulated/ideal", tmp_path).plan.config.response_schema is None
-    assert (
-        run(task("guesses", structured=True), "simulated/ideal", tmp_path).plan.config.response_schema is None
-    )
+    two_kinds = task("scales", sources="arithmetic,arithmetic_number", structured=True)
+    assert run(two_kinds, "simulated/ideal", tmp_path).plan.config.response_schema is None
 
 
 def test_runs_with_and_without_schemas_are_two_models_of_the_report(tmp_path: Path) -> None:
