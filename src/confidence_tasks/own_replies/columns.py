@@ -29,6 +29,14 @@ NAMES: Mapping[str, tuple[str, ...]] = {
             "ground_truth",
         ),
         *("target", "expected", "expected_answer", "true_answer", "key", "truth", "ideal", "best_answer"),
+        *(
+            "real_answer",
+            "answer_key",
+            "gold_label",
+            "ground_truth_answer",
+            "correct_choice",
+            "reference_answers",
+        ),
     ),
     "answer": (
         *("model_answer", "predicted_answer", "prediction", "predicted", "extracted_answer", "parsed_answer"),

@@ -36,7 +36,9 @@ def file_reader(reader: ConfidenceReader, replies: Sequence[str]) -> tuple[Confi
         return reader, ""
     candidates = [replace(reader, scale=parse_scale(name)) for name in ("0-1", "0-100")]
     stated = units["probability"] + units["percent"]
-    lost = [stated - _n_read(candidate, replies, units["words"]) for candidate in candidates]
+    lost = [stated - _n_read(candidate, replies) for candidate in candidates]
+    if max(lost) == 0:  # each number shows its unit
+        return reader, ""
     if min(lost) > FEW * stated:
         raise NumbersError(
             f"{lost[1]} replies state fractions and {lost[0]} percentages without a sign: {_FIX}"
@@ -46,7 +48,7 @@ def file_reader(reader: ConfidenceReader, replies: Sequence[str]) -> tuple[Confi
     return chosen, f"scale: {chosen.scale.name}, by the numbers in the replies{left}"
 
 
-def _n_read(reader: ConfidenceReader, replies: Sequence[str], n_words: int) -> int:
+def _n_read(reader: ConfidenceReader, replies: Sequence[str]) -> int:
     return sum(reader.read(reply).unit in ("probability", "percent") for reply in replies)
 
 
@@ -76,7 +78,9 @@ def _sentence(cells: Sequence[Any], values: Sequence[float], name: str, scale: s
     n_missing = len(present) - sum(not math.isnan(value) for value in values)
     if present and n_missing == len(present):
         raise NumbersError(
-            f"no value of the column {name} can be read on the scale {scale}, such as {str(present[0])[:40]!r}"
+            f"no value of the column {name} can be read on the scale {scale}, such as {str(present[0])[:40]!r}: give"
+            f" the range of numbers, such as --scale 1-5, or words in order, the least sure first, such as"
+            f" --scale {'<'.join(list(dict.fromkeys(str(cell)[:20] for cell in present))[:5])!r}"
         )
     left = f"; {n_missing} of {len(present)} values cannot be read" if n_missing else ""
     return f"{name}: scale {scale}{left}"

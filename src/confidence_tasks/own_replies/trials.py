@@ -120,7 +120,10 @@ def read_own_replies(path: Path, options: Options, judge: Judge | None = None) -
     _require(path, columns)
     notes = [f"columns: {columns.sentence()}"]
     replies = [_text(value) for value in columns.values("reply", rows)]
-    read = _read_replies(replies, options, notes) if "reply" in columns.chosen else [None] * len(rows)
+    read: list[StatedConfidence | None] = [None] * len(rows)
+    if "reply" in columns.chosen:
+        read, note = _read_replies(replies, options)
+        notes += [note] if note and "confidence" not in columns.chosen else []
     values, probabilities, condition = _confidences(rows, columns, read, options, notes)
     answers = [_answer(path, row, columns, reading) for row, reading in zip(rows, read, strict=True)]
     _grade(rows, columns, answers, options, judge, notes)
@@ -160,16 +163,13 @@ def _text(value: Any) -> str:
 # Confidence -----------------------------------------------------------------------------------------------------------
 
 
-def _read_replies(
-    replies: Sequence[str], options: Options, notes: list[str]
-) -> list[StatedConfidence | None]:
+def _read_replies(replies: Sequence[str], options: Options) -> tuple[list[StatedConfidence | None], str]:
     reader = confidence_reader(options.preset, options.scale, (), options.direction, pattern=options.pattern)
     try:
         reader, note = file_reader(reader, replies)
     except NumbersError as error:
         raise SourceError(str(error)) from error
-    notes.extend(filter(None, [note]))
-    return [reader.read(reply) for reply in replies]
+    return [reader.read(reply) for reply in replies], note
 
 
 def _confidences(

@@ -107,7 +107,8 @@ def read_confidence(
 
     Rules are tried in this order: ``pattern``; the value of the JSON ``key``; a label at the start of a line, in quotes
     or in a tag (``Probability: 0.95``, ``"confidence": 95``, ``<confidence>95</confidence>``); ``Confidence`` within a
-    line; a sentence (``I am 95% sure``); the second of two lines; a number alone. The last value of a rule counts.
+    line; a sentence (``I am 95% sure``); the second of two lines; a number alone; a percentage behind the answer on the
+    last line (``Lima, 95%``). The last value of a rule counts.
 
     Parameters
     ----------
@@ -206,6 +207,7 @@ class ConfidenceReader:
             yield from _last(plain, _WITHIN, "label")
             yield from _last_sentence(plain)
         yield from _alone(plain, self.scale)
+        yield from _beside_the_answer(plain)
 
 
 def _is_revised(plain: str, found: _Found, raw: float) -> bool:
@@ -310,6 +312,15 @@ def _alone(plain: str, scale: ConfidenceScale) -> Iterator[_Found]:
     if len(lines) in (1, 2) and _is_value(lines[-1], scale):
         begin = plain.rindex(lines[-1])
         yield _Found(lines[-1], "last_line" if len(lines) == 2 else "alone", begin, begin + len(lines[-1]))
+
+
+def _beside_the_answer(plain: str) -> Iterator[_Found]:
+    """Yield the percentage behind the answer on the last line, as in ``Lima, 79%``."""
+    line = (_lines(plain, " \t\r") or [""])[-1]
+    both = _BOTH.fullmatch(line[-1_000:])
+    if both and both["number"].endswith("%"):
+        begin = plain.rindex(line)
+        yield _Found(both["number"], "last_line", begin, begin + len(line), both["answer"])
 
 
 def _is_value(line: str, scale: ConfidenceScale) -> bool:

@@ -187,8 +187,8 @@ def parse_scale(name: str) -> ConfidenceScale:
     ----------
     name : str
         Two numbers, of which the first means no confidence, such as ``0-1``, ``0-100``, ``1-5`` or ``0.5-1``; two
-        letters, such as ``E-A``; ``words`` (expressions of probability), ``levels`` (very low to very high),
-        ``likert-5`` (1 to 5, or words), or ``auto``.
+        letters, such as ``E-A``; words at equal distances, the lowest first, such as ``unsure<neutral<sure``; ``words``
+        (expressions of probability), ``levels`` (very low to very high), ``likert-5`` (1 to 5, or words), or ``auto``.
 
     Raises
     ------
@@ -214,9 +214,12 @@ def parse_scale(name: str) -> ConfidenceScale:
             return ConfidenceScale(
                 name, words={letter: i / (len(steps) - 1) for i, letter in enumerate(steps)}
             )
+    levels = [level.strip().casefold() for level in name.split("<")]
+    if len(set(levels)) == len(levels) > 1 and all(levels):
+        return ConfidenceScale(name, words={level: i / (len(levels) - 1) for i, level in enumerate(levels)})
     raise ValueError(
         f"scale {name!r} cannot be read: write two numbers or letters of which the first means no confidence, such as"
-        f" 0-1, 0-100 or E-A, or one of {', '.join(NAMED)}"
+        f" 0-1, 0-100 or E-A; words in order, such as 'unsure<neutral<sure'; or one of {', '.join(NAMED)}"
     )
 
 
