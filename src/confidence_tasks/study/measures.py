@@ -43,6 +43,7 @@ from confidence_tasks.study.inference import Value as Value
 from confidence_tasks.study.moved_inference import moved_attribute, with_inference
 from confidence_tasks.study.statistic import Statistic, check_statistic
 from confidence_tasks.study.trial import READABLE, UNFINISHED
+from confidence_tasks.study.units import units_of
 
 Better: TypeAlias = Literal["higher", "lower", "neither"]
 
@@ -154,6 +155,7 @@ def statistic_of(
     function: Statistic | str,
     *column_names: str,
     constants: Sequence[str] = (),
+    by_unit: bool = False,
     **options: Any,
 ) -> Compute:
     """Make ``Measure.compute`` from a function of ``confidence_tasks.statistics``.
@@ -167,6 +169,8 @@ def statistic_of(
     constants : sequence of str
         Columns that have the same value in all trials of a condition. They are passed as keyword options of the same
         name.
+    by_unit : bool
+        Whether the function takes ``questions``: the question of each trial, or its cluster.
     **options
         Keyword options of the function.
 
@@ -187,7 +191,9 @@ def statistic_of(
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
         keep, complete = _complete_trials(trials, column_names)
         kept_weights = None if weights is None else _select_weights(weights, keep)
-        fixed = {key: float(trials[key][0]) for key in constants}
+        fixed: dict[str, Any] = {key: float(trials[key][0]) for key in constants}
+        if by_unit and "question_id" in trials:
+            fixed["questions"] = units_of(trials)[keep]
         value: Value = statistic(*complete, weights=kept_weights, **fixed, **options)
         return value
 

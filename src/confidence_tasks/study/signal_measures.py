@@ -96,7 +96,7 @@ SIGNAL_MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "meta_information",
-        statistic_of(information.meta_information, "correct", "value"),
+        statistic_of(information.meta_information, "correct", "value", by_unit=True),
         "Share of the uncertainty about correctness that the signal removes, corrected for bias.",
         "higher",
         inference=Inverted(

@@ -138,7 +138,7 @@ BRIER = Measure(
 OVERCONFIDENCE = overconfidence("overconfidence", "Mean confidence minus accuracy; above 0 is overconfident.")
 META_INFORMATION = Measure(
     "meta_information",
-    statistic_of(information.meta_information, *GRADED),
+    statistic_of(information.meta_information, *GRADED, by_unit=True),
     "Share of the uncertainty about correctness that confidence removes, corrected for bias.",
     "higher",
     inference=Inverted(

@@ -238,3 +238,14 @@ def test_a_million_trials():
     correct, confidence = sample(1_000_000)
     low, high = meta_information_interval(correct, confidence)
     assert low < meta_information(correct, confidence) < high < low + 0.004
+
+
+def test_no_interval_is_empty_and_limits_of_no_information_are_zero():
+    """An estimate that is small even without information has an upper limit above 0."""
+    highs, lows = [], []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        low, high = meta_information_interval((rng.random(60) < 0.7).astype(float), rng.integers(0, 9, 60))
+        lows.append(low), highs.append(high)
+    assert min(highs) > 0.005
+    assert np.mean(np.array(lows) == 0.0) > 0.93

@@ -416,3 +416,27 @@ def test_corrected_information_is_at_most_the_entropy(n, correction):
     correct = np.repeat([0.0, 1.0], n // 2)
     assert meta_information(correct, correct, correction=correction) <= 1.0
     assert meta_information(correct, correct, correction="simulation") == 1.0
+
+
+@pytest.mark.parametrize("epochs", [2, 5, 10])
+def test_asking_again_for_equal_answers_adds_no_information(rng, epochs):
+    """The value of repeated questions is that of one epoch; without questions, it would be the value of more trials."""
+    correct, confidence = (rng.random(200) < 0.6).astype(float), rng.random(200)
+    once = meta_information(correct, confidence)
+    again = np.repeat(correct, epochs), np.repeat(confidence, epochs)
+    assert meta_information(*again, questions=np.repeat(np.arange(200), epochs)) == pytest.approx(
+        once, abs=3e-3
+    )
+    assert meta_information(*again) > once + 0.01
+    assert meta_information(correct, confidence, questions=np.arange(200)) == once
+
+
+def test_confidence_that_is_unrelated_to_repeated_questions_has_no_information_on_average(rng):
+    values = []
+    for _ in range(150):
+        question = np.repeat(np.arange(100), 5)
+        easy = rng.normal(0.7, 2.0, 100)[question]
+        correct = (rng.random(500) < 1.0 / (1.0 + np.exp(-easy))).astype(float)
+        confidence = np.round(rng.normal(size=100)[question] + 0.7 * rng.normal(size=500))
+        values.append(meta_information(correct, confidence, questions=question))
+    assert abs(np.mean(values)) < 3.0 * np.std(values) / np.sqrt(150)

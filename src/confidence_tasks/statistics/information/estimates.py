@@ -24,11 +24,12 @@ from confidence_tasks.statistics.core import (
     check_seed,
     label_index,
     same_length,
+    undefined,
     unmasked,
 )
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.inference.weights import Result, Seed, Weighting, Weights, ratio, tied
-from confidence_tasks.statistics.information.interval import median_share, too_few_outside, usable_bins
+from confidence_tasks.statistics.information.interval import InformationTables, too_few_outside, usable_bins
 from confidence_tasks.statistics.sdt.count_tables import counts_between
 
 Correction: TypeAlias = Literal["simulation", "none"]
@@ -83,6 +84,7 @@ def meta_information(
     correction: Correction = "simulation",
     unit: Unit = "entropy",
     weights: Weights = None,
+    questions: ArrayLike | None = None,
 ) -> Result:
     """Compute meta-information: the proportion of the uncertainty about correctness that confidence removes.
 
@@ -114,6 +116,9 @@ def meta_information(
     weights : array_like, shape (n,) or (R, n), optional
         Frequency weight of each trial; one row per resample gives one value per resample. For the correction,
         fractional counts are rounded to whole numbers.
+    questions : array_like, shape (n,), optional
+        Label of the question of each trial. If questions are repeated and there are no weights, the bias is multiplied
+        by the factor that the variances of the numbers of errors between questions imply (Rao & Scott 1992).
 
     Returns
     -------
@@ -138,7 +143,12 @@ def meta_information(
     """
     check_option("correction", correction, get_args(Correction))
     counts = _count_by_bin(correct, confidence, bins, weights, reduce=correction != "none")
-    information = _corrected_information(counts, correction)
+    repeated = None
+    if questions is not None and weights is None and correction != "none":
+        repeated = _repeated(correct, confidence, bins, questions)
+    if repeated and repeated.unknown:
+        return undefined(repeated.unknown)
+    information = _corrected_information(counts, correction, repeated)
     settle = counts.settle if correction == "none" else counts.settle_information
     return settle(_in_unit(counts.table, information, unit))
 
@@ -277,15 +287,32 @@ def _counts_of_equal_mass(
     return table
 
 
-def _corrected_information(counts: _Counts, correction: Correction) -> FloatArray:
+def _repeated(
+    correct: ArrayLike, confidence: ArrayLike, bins: int | None, questions: ArrayLike
+) -> InformationTables | None:
+    """Return tables that know the variance between questions; None if no question is repeated."""
+    values = as_vector(confidence, "confidence")
+    index = label_index(questions, "questions", len(values))
+    if index.max(initial=-1) + 1 == len(values):
+        return None
+    number = len(np.unique(values)) if bins is None else bins
+    return InformationTables.of(correct, values, bins=max(number, 1), questions=index)
+
+
+def _corrected_information(
+    counts: _Counts, correction: Correction, repeated: InformationTables | None = None
+) -> FloatArray:
     table = counts.table
     observed = table_information(table)
     if correction == "none":
         return observed
-    share = None if counts.weighting.batch else median_share(table[0])
+    share = None
+    if not counts.weighting.batch:
+        share = (repeated or InformationTables.of_counts(table[0])).median_share
     if share is not None:
         return share * table_entropy(table.sum(axis=2))
-    return 2.0 * observed - sampled_mean(table)
+    bias = sampled_mean(table) - observed
+    return observed - bias * (repeated.bias_factor if repeated else 1.0)
 
 
 def _in_unit(table: FloatArray, information: FloatArray, unit: Unit) -> FloatArray:

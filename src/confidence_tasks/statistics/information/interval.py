@@ -60,10 +60,13 @@ _BIN_EDGE_FACTOR = 1.03
 _MIN_VARIANCE = 1e-12
 
 _ROUNDING = 1e-9
-"""Tolerance for sums of fractional weights."""
+"""Tolerance for sums of fractional weights, and a share that is no information."""
 
 _NO_LEVEL = 1e-12
 """A level so low that the interval is practically a point."""
+
+_LOWEST_OF_INTERVALS = 0.5
+"""A level below that of any interval that is printed."""
 
 
 def usable_bins(bins: ArrayLike, n_wrong: FloatArray, n_right: FloatArray) -> IntArray:
@@ -87,20 +90,6 @@ def too_few_outside(table: FloatArray) -> BoolArray:
     columns = table.sum(axis=1)
     share = ratio(columns.max(axis=1), columns.sum(axis=1), otherwise=1.0)
     return np.asarray(table.sum(axis=2).min(axis=1) * (1.0 - share) < _MIN_OUTSIDE_FULLEST_BIN)
-
-
-def median_share(table: FloatArray) -> float | None:
-    """Return the share of the entropy that confidence removes, at which the inverted test of a table (2, B) is 0.
-
-    None if there are enough answers of the smaller class per bin for the correction by simulation, or too few outside
-    the fullest bin.
-    """
-    wrong, right = table[:, table.sum(axis=0) > 0.0]
-    tables = InformationTables((_Table(wrong, wrong + right, 1.0),))
-    enough = min(wrong.sum(), right.sum()) >= _SMALLER_CLASS_PER_BIN * len(wrong)
-    if enough or tables.unknown:
-        return None
-    return float(np.mean(tables.limits(_NO_LEVEL)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,6 +138,24 @@ class _Table:
             overall_dispersion=min(max(overall, dispersion), max(n_bins / 2.0, 1.0) * dispersion),
             surplus=max(_dispersion(influence, question) / dispersion, 1.0),
         )
+
+    @classmethod
+    def of_counts(cls, table: FloatArray) -> Self:
+        """Make a table of independent trials from counts (2, B) of wrong and right answers."""
+        wrong, right = table[:, table.sum(axis=0) > 0.0]
+        return cls(wrong, wrong + right, 1.0)
+
+    @property
+    def bias_factor(self) -> float:
+        """Bias of the observed share relative to that of independent trials: terms of the bins less that of the sum."""
+        n_bins = len(self.count)
+        return (n_bins * self.dispersion - self.overall_dispersion) / max(n_bins - 1, 1)
+
+    @property
+    def has_enough_per_bin(self) -> bool:
+        """Whether there are enough answers of the smaller class per bin for the correction by simulation."""
+        smaller = min(self.wrong.sum(), (self.count - self.wrong).sum()) / self.dispersion
+        return bool(smaller >= _SMALLER_CLASS_PER_BIN * len(self.wrong))
 
     @property
     def missing(self) -> Reason | None:
@@ -265,6 +272,11 @@ class InformationTables:
         return cls((_Table.of(right, values, bins, label_index(questions, "questions", n)),))
 
     @classmethod
+    def of_counts(cls, table: FloatArray) -> Self:
+        """Make the table of independent trials from counts (2, B) of wrong and right answers."""
+        return cls((_Table.of_counts(table),))
+
+    @classmethod
     def mean(cls, parts: Sequence[Self], dependence: float) -> Self:
         """Join the tables of several meta-informations that are averaged."""
         return cls(tuple(table for part in parts for table in part.tables), dependence)
@@ -284,9 +296,28 @@ class InformationTables:
         if self.unknown:
             return no_limits(self.unknown)
         reach = _BIN_EDGE_FACTOR * float(scipy.special.ndtri((1.0 + level) / 2.0))
+        below = float(self._distance(np.zeros(1))[0]) / _BIN_EDGE_FACTOR
+        if level >= _LOWEST_OF_INTERVALS and below * _BIN_EDGE_FACTOR < -reach:
+            # Such a small estimate is rare without any information, too: it is compared with equally rare ones.
+            reach = -_BIN_EDGE_FACTOR * float(
+                scipy.special.ndtri((1.0 - level) / 2.0 * scipy.special.ndtr(below))
+            )
         ends = np.array(accepted(self._distance, reach, _GRID_SIZE))
-        low, high = np.clip(np.mean([table.populations(ends)[0] for table in self.tables], axis=0), 0.0, 1.0)
+        shares = np.clip(np.mean([table.populations(ends)[0] for table in self.tables], axis=0), 0.0, 1.0)
+        low, high = np.where(shares < _ROUNDING, 0.0, shares)
         return Estimate(low), Estimate(high)
+
+    @property
+    def bias_factor(self) -> float:
+        """Bias of the observed share relative to that of independent trials."""
+        return float(np.mean([table.bias_factor for table in self.tables]))
+
+    @property
+    def median_share(self) -> float | None:
+        """The share at which the inverted test is 0; None if the bias can be simulated, or the interval is unknown."""
+        if self.unknown or all(table.has_enough_per_bin for table in self.tables):
+            return None
+        return float(np.mean(self.limits(_NO_LEVEL)))
 
     def _distance(self, position: FloatArray) -> FloatArray:
         """Return by how many standard errors the estimate exceeds its mean at positions (T,) on the path.
@@ -347,6 +378,9 @@ def meta_information_interval(
     trials. They determine the bias. The trials of a question in different bins add to the variance only. It is
     multiplied by the factor by which the dispersion of the influences on the information exceeds that in the bins.
 
+    An estimate so small that even no information at all is rejected would give an empty interval. The upper limit is
+    then that of the ratio of its probabilities with and without information (Read 2002), so that it covers more.
+
     The coverage of 95% intervals was simulated for several kinds of subjects, see ``docs/reliability.md``.
 
     References
@@ -354,7 +388,7 @@ def meta_information_interval(
     Carpenter (1999), Test inversion bootstrap confidence intervals, doi:10.1111/1467-9868.00169, for intervals along a
     path of populations. Wilson & Hilferty (1931), The distribution of chi-square, doi:10.1073/pnas.17.12.684. Rao &
     Scott (1992), A simple method for the analysis of clustered binary data, doi:10.2307/2532311, for the effective
-    number of trials.
+    number of trials. Read (2002), Presentation of search results: the CLs technique, doi:10.1088/0954-3899/28/10/313.
 
     Examples
     --------

@@ -222,7 +222,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
     return (
         Measure(
             "meta_information",
-            statistic_of(information.meta_information, *_EVIDENCE),
+            statistic_of(information.meta_information, *_EVIDENCE, by_unit=True),
             "Share of the uncertainty about correctness that the answer's log-probability removes, corrected for bias; "
             "valid for any distributions.",
             "higher",
