@@ -120,10 +120,8 @@ def read_own_replies(path: Path, options: Options, judge: Judge | None = None) -
     _require(path, columns)
     notes = [f"columns: {columns.sentence()}"]
     replies = [_text(value) for value in columns.values("reply", rows)]
-    read: list[StatedConfidence | None] = [None] * len(rows)
-    if "reply" in columns.chosen:
-        read, note = _read_replies(replies, options)
-        notes += [note] if note and "confidence" not in columns.chosen else []
+    read, note = _read_replies(replies, options) if "reply" in columns.chosen else ([None] * len(rows), "")
+    notes += filter(None, [note if "confidence" not in columns.chosen else ""])
     values, probabilities, condition = _confidences(rows, columns, read, options, notes)
     answers = [_answer(path, row, columns, reading) for row, reading in zip(rows, read, strict=True)]
     _grade(rows, columns, answers, options, judge, notes)
@@ -134,13 +132,17 @@ def read_own_replies(path: Path, options: Options, judge: Judge | None = None) -
     ]
     _rank(trials)
     _number_epochs(trials)
-    outcomes = Counter(map(_outcome, answers))
-    missing = [
+    outcomes, unread = Counter(map(_outcome, answers)), _unread(answers, values)
+    return OwnReplies([_without_nan(trial) for trial in trials], columns, notes, outcomes, unread)
+
+
+def _unread(answers: Sequence[_Answer], values: Sequence[float]) -> list[str]:
+    """Return the replies with an answer and no confidence."""
+    return [
         answer.whole
         for answer, value in zip(answers, values, strict=True)
         if answer.whole and math.isnan(value) and not answer.abstained
     ]
-    return OwnReplies([_without_nan(trial) for trial in trials], columns, notes, outcomes, missing)
 
 
 def _require(path: Path, columns: Columns) -> None:

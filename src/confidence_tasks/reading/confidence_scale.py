@@ -206,21 +206,28 @@ def parse_scale(name: str) -> ConfidenceScale:
         low, high = float(bounds[1]), float(bounds[2])
         if low != high:
             return ConfidenceScale(f"{low:g}-{high:g}", low, high)
-    if letters := _LETTERS.fullmatch(name):
-        first, last = (ord(letter.lower()) for letter in letters.groups())
-        step = 1 if last > first else -1
-        steps = [chr(code) for code in range(first, last + step, step)]
-        if len(steps) > 1:
-            return ConfidenceScale(
-                name, words={letter: i / (len(steps) - 1) for i, letter in enumerate(steps)}
-            )
-    levels = [level.strip().casefold() for level in name.split("<")]
-    if len(set(levels)) == len(levels) > 1 and all(levels):
+    if levels := _letters(name) or _ordered_words(name):
         return ConfidenceScale(name, words={level: i / (len(levels) - 1) for i, level in enumerate(levels)})
     raise ValueError(
         f"scale {name!r} cannot be read: write two numbers or letters of which the first means no confidence, such as"
         f" 0-1, 0-100 or E-A; words in order, such as 'unsure<neutral<sure'; or one of {', '.join(NAMED)}"
     )
+
+
+def _letters(name: str) -> list[str]:
+    """Return the letters from the first to the last of two, such as those of E-A; none if they are not two."""
+    ends = _LETTERS.fullmatch(name)
+    if not ends or ends[1].lower() == ends[2].lower():
+        return []
+    first, last = (ord(letter.lower()) for letter in ends.groups())
+    step = 1 if last > first else -1
+    return [chr(code) for code in range(first, last + step, step)]
+
+
+def _ordered_words(name: str) -> list[str]:
+    """Return the words of a scale such as ``unsure<neutral<sure``; none if they are no such scale."""
+    levels = [level.strip().casefold() for level in name.split("<")]
+    return levels if len(set(levels)) == len(levels) > 1 and all(levels) else []
 
 
 NAMED: Mapping[str, ConfidenceScale] = {
