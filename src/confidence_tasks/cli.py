@@ -32,7 +32,7 @@ COMMANDS: Mapping[str, str] = {
 
 SUMMARIES: Mapping[str, str] = {
     "cache": "Show or clear the cache of trials and estimates.",
-    "compare": "Compare two models on the questions that both were asked.",
+    "compare": "Compare two models, or rank several, on the questions that all were asked.",
     "lm-eval-path": "Print the folder for lm_eval's --include_path.",
     "local-model": "Write SmolLM2-135M-Instruct to a folder, for runs without a model hub.",
     "new-study": "Write a working template for your own study.",

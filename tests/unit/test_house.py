@@ -23,7 +23,7 @@ KERNEL.remove("studies")
 LINES_OF_A_FILE = 640
 LINES_OF_A_FUNCTION = 90
 """Without its docstring."""
-LINES_OF_A_FOLDER = 8_200
+LINES_OF_A_FOLDER = 8_800
 """Of code, without blank lines, comments and docstrings. There is no limit for ``studies``, which anyone may add to."""
 COMPLEXITY = 10
 """Cyclomatic complexity of a function as radon counts it: comprehensions and ``and`` and ``or`` are branches too."""

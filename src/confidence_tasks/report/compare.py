@@ -221,7 +221,7 @@ def compare_models(
     ValueError
         If the study has no measure of a given name, if it has no such column, or if the column has too many values.
     """
-    names = _chosen_measures(task_trials.study, measures)
+    names = chosen_measures(task_trials.study, measures)
     pairs = list(_pairs_by_condition(first, second, task_trials, names, by))
     compared = list(chain.from_iterable(compare(pairs, settings or Settings(), workers, cache)))
     corrected = []
@@ -232,7 +232,7 @@ def compare_models(
     return corrected
 
 
-def _chosen_measures(study: Study, measures: Sequence[str] | None) -> list[str]:
+def chosen_measures(study: Study, measures: Sequence[str] | None) -> list[str]:
     """Return the names of the measures to compare, each once; ValueError if the study lacks one."""
     pooled = (measure.name for measure in study.pooled_measures)
     chosen = measures or (*study.headline_measures, *study.tested_measures, *pooled)
@@ -341,15 +341,20 @@ def paired_trials(first: Columns, second: Columns, conditions: Sequence[str]) ->
 
     Questions with one identifier and different texts are left out.
     """
-    chosen = [
-        _rows_in(columns, columns["condition"].tolist(), frozenset(conditions)) for columns in (first, second)
-    ]
+    return _stacked(*shared_trials((first, second), conditions))
+
+
+def shared_trials(models: Sequence[Columns], conditions: Sequence[str]) -> tuple[Columns, ...]:
+    """Return the trials of each model on the questions that all were asked under some conditions.
+
+    Questions with one identifier and different texts are left out.
+    """
+    chosen = [_rows_in(columns, columns["condition"].tolist(), frozenset(conditions)) for columns in models]
     cells = [asked(columns) for columns in chosen]
-    common = {*cells[0]} & {*cells[1]} - conflicting_ids(chosen)
-    one, other = with_shared_units(
+    common = set.intersection(*map(set, cells)) - conflicting_ids(chosen)
+    return with_shared_units(
         *(_rows_in(columns, keys, common) for columns, keys in zip(chosen, cells, strict=True))
     )
-    return _stacked(one, other)
 
 
 def _stacked(first: Columns, second: Columns) -> tuple[Columns, NDArray[Any]]:

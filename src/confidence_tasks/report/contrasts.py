@@ -268,7 +268,7 @@ def paired_differences(
             n_undefined = int(np.isnan(values + errors).sum())
             test = _Test("exchange", center, error, pivot, len(values), n_undefined)
         else:
-            test = _test_by_resamples(first, second, difference, tie, settings.level)
+            test = resampled_test(first, second, difference, tie, settings.level)
         low, high, p_value = _limits_and_p_value(measure, sources, difference, test, tie, settings.level)
         interval = Interval(
             estimate=Estimate(0.0) if abs(difference.value) <= tie else difference.value,
@@ -330,7 +330,7 @@ def _known_influences(
     }
 
 
-def _test_by_resamples(
+def resampled_test(
     first: Distribution, second: Distribution, difference: Distribution, tie: float, level: float
 ) -> _Test:
     """Test a difference against Student's distribution, or by MOVER if both terms have an inverted test."""

@@ -10,21 +10,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from confidence_tasks.logs.task_trials import Columns, TaskTrials
+from confidence_tasks.logs.task_trials import TaskTrials
 from confidence_tasks.report import compare as comparison
 from confidence_tasks.report import given
 from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.compared_runs import model_pairs
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.labels import why_missing
+from confidence_tasks.report.ranks import Ranks, ranks_of
 from confidence_tasks.report.summary_tables import Differences, grouped
 from confidence_tasks.study.given_trials import as_pandas, given_trials
 
 
 def compare(
     a: Any,
-    b: Any,
-    *,
+    b: Any = None,
+    *more: Any,
     correct: str | None = None,
     confidence: str | None = None,
     questions: Any = None,
@@ -37,13 +38,18 @@ def compare(
     level: float = 0.95,
     n_resamples: int = 10_000,
     seed: int = 0,
-) -> Differences:
+) -> Differences | Ranks:
     """Compare two models, releases or groups of answers: differences with intervals and tests, A minus B.
+
+    Several models are compared all at once: each has a rank with limits.
 
     Parameters
     ----------
     a, b : pair of array_like, DataFrame, or path(s)
         Answers of each: ``(correct, confidence)`` as in :func:`summary`, a table with these columns, or logs.
+    *more : pair of array_like, DataFrame, or path(s), optional
+        Answers of further models. With these, or with ``a`` alone, which then are logs of several models, all models
+        are compared at once, on the questions that all of them were asked.
     correct, confidence : str, optional
         For tables, the names of these columns, if they differ from the defaults.
     questions : array_like, pair of array_like, or str, optional
@@ -67,8 +73,10 @@ def compare(
 
     Returns
     -------
-    Differences
-        Prints as a table; :meth:`~Table.to_frame` returns the numbers, :meth:`~Differences.plot` draws them.
+    Differences or Ranks
+        Prints as a table; :meth:`~Table.to_frame` returns the numbers, :meth:`~Differences.plot` draws them. Several
+        models give :class:`~confidence_tasks.report.ranks.Ranks`, which has the simultaneous intervals of all pairs in
+        ``pairs``.
 
     Raises
     ------
@@ -91,6 +99,10 @@ def compare(
     [0.099, 0.273]
     """
     settings = given.settings_of(level, n_resamples, seed)
+    if more or b is None:
+        columns = {"correct": correct, "confidence": confidence, "questions": questions, "cluster": cluster}
+        for_two = {"by": by, "model_a": model_a, "model_b": model_b}
+        return ranks_of(_given((a, b, *more)), columns, for_two, scorer, measures, settings)
     a, b = map(as_pandas, (a, b))
     by_names = given.column_names(by)
     kind, other = _kind(a), _kind(b)
@@ -100,8 +112,7 @@ def compare(
         logs = [given.read_tasks(side, correct, scorer) for side in (a, b)]
         settings = replace(settings, cluster=given.cluster_name(cluster))
         return _compare_logs(logs, by_names, (model_a, model_b), measures, settings)
-    if model_a is not None or model_b is not None:
-        raise ValueError("model_a and model_b select models of logs, but a and b are not logs")
+    _check_no_models(model_a, model_b)
     if kind == "a table":
         questions = questions if questions is not None else _shared_questions(a, b)
         sides = [given_trials(side, correct, confidence, by_names, questions, cluster)[0] for side in (a, b)]
@@ -109,6 +120,17 @@ def compare(
         sides = _sides_of_arrays(a, b, by, questions, cluster)
     chosen = [measure.name for measure in given.standard_measures(measures)]
     return _compare_tables(sides[0], sides[1], by_names, chosen, settings, paired=questions is not None)
+
+
+def _given(models: Sequence[Any]) -> list[Any]:
+    """Return the models that are given."""
+    return [as_pandas(each) for each in models if each is not None]
+
+
+def _check_no_models(*names: str | None) -> None:
+    """Raise ValueError if a model is named."""
+    if any(name is not None for name in names):
+        raise ValueError("model_a and model_b select models of logs, but a and b are not logs")
 
 
 def _kind(side: Any) -> str:
@@ -128,7 +150,7 @@ def _sides_of_arrays(a: Any, b: Any, by: Any, questions: Any, cluster: Any) -> l
     if by is not None:
         raise ValueError("by names columns of tables or logs, but a and b are arrays: give two tables")
     return [
-        given_trials(None, *_correct_and_confidence(side), None, of_side, shared)[0]
+        given_trials(None, *given.correct_and_confidence(side), None, of_side, shared)[0]
         for side, of_side, shared in zip((a, b), _pair(questions), _pair(cluster), strict=True)
     ]
 
@@ -137,16 +159,6 @@ def _pair(labels: Any) -> tuple[Any, Any]:
     """Return the labels of A and of B, which are a pair of arrays or the same array."""
     is_pair = isinstance(labels, tuple | list) and len(labels) == 2 and all(map(np.ndim, labels))
     return (labels[0], labels[1]) if is_pair else (labels, labels)
-
-
-def _correct_and_confidence(side: Any) -> tuple[Any, Any]:
-    try:
-        correct, confidence = side
-    except (TypeError, ValueError):
-        raise ValueError(
-            "give a and b as (correct, confidence), as tables with these columns, or as paths of logs"
-        ) from None
-    return correct, confidence
 
 
 def _compare_logs(
@@ -217,18 +229,14 @@ def _pairs_by_group(
     of_b = dict(grouped(b, by))
     return {
         group: comparison.Pair(
-            _under_one_condition(a.iloc[rows]),
-            _under_one_condition(b.iloc[of_b[group]]),
+            given.under_one_condition(a.iloc[rows]),
+            given.under_one_condition(b.iloc[of_b[group]]),
             tuple(measures),
             conditions=("",) if paired else None,
         )
         for group, rows in grouped(a, by)
         if group in of_b
     }
-
-
-def _under_one_condition(trials: pd.DataFrame) -> Columns:
-    return given.columns_of(trials.assign(condition=""))
 
 
 def _difference(each: comparison.Comparison) -> dict[str, Any]:

@@ -88,3 +88,19 @@ def cluster_name(cluster: Any) -> str:
     if not isinstance(cluster, str | None):
         raise ValueError("cluster names what the questions of logs share, such as 'passage' or a column")
     return cluster or ""
+
+
+def correct_and_confidence(side: Any) -> tuple[Any, Any]:
+    """Return the two arrays of a model; ValueError if these are not two."""
+    try:
+        correct, confidence = side
+    except (TypeError, ValueError):
+        raise ValueError(
+            "give a and b as (correct, confidence), as tables with these columns, or as paths of logs"
+        ) from None
+    return correct, confidence
+
+
+def under_one_condition(trials: pd.DataFrame) -> Columns:
+    """Return the columns of a table of trials, all under one condition without a name."""
+    return columns_of(trials.assign(condition=""))

@@ -44,7 +44,7 @@ class PairedTables:
         of_first, of_second = (
             kinds.members[:, questions.example].T.tocsr() for kinds in (first.kinds, second.kinds)
         )
-        correction = max(map(_correction, (first, second)))
+        correction = max(map(correction_of_units, (first.kinds, second.kinds)))
         return cls(first, second, questions, of_first, of_second, correction)
 
     @property
@@ -83,17 +83,24 @@ class PairedTables:
         return np.asarray(squares + added_left + added_right)
 
 
-def _correction(table: CellTable) -> float:
+def correction_of_units(kinds: TrialCounts) -> float:
     """Return n / (n - 1) for n questions, divided by that for the trials: influences have that of the trials."""
-    trials = float(table.kinds.counts.sum())
-    questions = int(np.count_nonzero(table.kinds.members.sum(axis=0)))
+    trials = float(kinds.counts.sum())
+    questions = int(np.count_nonzero(kinds.members.sum(axis=0)))
     if questions in (0, 1, trials):
         return 1.0
     return questions / (questions - 1.0) * (trials - 1.0) / trials
 
 
 def influence_on(measure: Measure, source: PairedTables) -> Influence | None:
-    """Return the influence function of a measure, if it is known.
+    """Return the influence function of a measure on the stacked trials of two conditions, if it is known."""
+    return influence_of_trials(
+        measure, source.stacked(), source.of_first.shape[1] + source.of_second.shape[1]
+    )
+
+
+def influence_of_trials(measure: Measure, rows: Columns, n: int) -> Influence | None:
+    """Return the influence function of a measure on weighted trials, given as columns of length n, if it is known.
 
     That of a mean follows from the values of single trials.
     """
@@ -102,8 +109,6 @@ def influence_on(measure: Measure, source: PairedTables) -> Influence | None:
         return inference.influence
     if measure.fitted or not (inference.is_average or inference.posterior or inference.proportion):
         return None
-    rows = source.stacked()
-    n = source.of_first.shape[1] + source.of_second.shape[1]
     values = values_of_single_trials(measure, rows, n)
     counted = ~np.isnan(values)
     value = np.where(counted, values, 0.0)

@@ -63,20 +63,15 @@ def _clusters(trials: Mapping[str, NDArray[Any]], labels: NDArray[Any]) -> dict[
     return cluster_of
 
 
-def with_shared_units(
-    first: Mapping[str, NDArray[Any]], second: Mapping[str, NDArray[Any]]
-) -> tuple[Mapping[str, NDArray[Any]], Mapping[str, NDArray[Any]]]:
-    """Return the trials of two models with the same units: a question has the cluster that either model knows."""
-    if SAMPLING_UNIT not in first and SAMPLING_UNIT not in second:
-        return first, second
+def with_shared_units(*models: Mapping[str, NDArray[Any]]) -> tuple[Mapping[str, NDArray[Any]], ...]:
+    """Return the trials of several models with the same units: a question has the cluster that any model knows."""
+    if not any(SAMPLING_UNIT in trials for trials in models):
+        return models
     known: dict[tuple[str, str], str] = {}
-    for trials in (first, second):
+    for trials in models:
         for question, unit in zip(_questions(trials), units_of(trials).tolist(), strict=True):
             known[question] = unit if unit != question[1] else known.get(question, unit)
-    return (
-        {**first, SAMPLING_UNIT: _look_up(known, first)},
-        {**second, SAMPLING_UNIT: _look_up(known, second)},
-    )
+    return tuple({**trials, SAMPLING_UNIT: _look_up(known, trials)} for trials in models)
 
 
 def _questions(trials: Mapping[str, NDArray[Any]]) -> Iterator[tuple[str, str]]:

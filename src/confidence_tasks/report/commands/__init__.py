@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from confidence_tasks.harness.workers import Advance, Workers
     from confidence_tasks.logs.cache import Cache
     from confidence_tasks.logs.collection import Collection
+    from confidence_tasks.report.notices import Notice
 
 WIDTH = 100
 """Maximum length of a line without an address; less in a narrower terminal."""
@@ -284,6 +285,20 @@ def print_json(value: Any) -> None:
 
     text = json.dumps(to_json(value), indent=2, ensure_ascii=False, allow_nan=False)
     click.echo(with_escaped_controls(text))
+
+
+MAX_SHOWN = 10
+"""Maximum number of models, conditions and files that the terminal shows for each notice."""
+
+
+def print_notices(notices: Sequence[Notice]) -> None:
+    """Print notices with the first places where each applies."""
+    for notice in notices:
+        print_message(f": {notice.title}. {notice.meaning}", notice.severity, err=False)
+        for where in notice.where[:MAX_SHOWN]:
+            print_message(f"    {where}", indent="    ", err=False)
+        if len(notice.where) > MAX_SHOWN:
+            click.echo(f"    and {len(notice.where) - MAX_SHOWN} more (see --json)")
 
 
 def print_table(

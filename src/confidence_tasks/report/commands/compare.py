@@ -20,6 +20,7 @@ from confidence_tasks.report.commands import (
     open_workers,
     print_json,
     print_message,
+    print_notices,
     print_table,
     progress,
     read_trials,
@@ -42,13 +43,9 @@ if TYPE_CHECKING:
     from confidence_tasks.report.estimates import Settings
     from confidence_tasks.report.notices import Notice
 
-MAX_SHOWN = 10
-"""Maximum number of models, conditions and files that the terminal shows for each notice."""
-
 
 @click.command()
-@click.argument("first", metavar="A")
-@click.argument("second", metavar="[B]", required=False)
+@click.argument("paths", nargs=-1, required=True, metavar="A [B ...]")
 @click.option("--model-a", help="Model of A; needed if A has several models.")
 @click.option("--model-b", help="Model of B; needed if B has several models.")
 @click.option(
@@ -77,8 +74,7 @@ MAX_SHOWN = 10
 @cache_option
 @json_option
 def compare(
-    first: str,
-    second: str | None,
+    paths: tuple[str, ...],
     model_a: str | None,
     model_b: str | None,
     measures: tuple[str, ...],
@@ -90,50 +86,71 @@ def compare(
     as_json: bool,
     **uncertainty: Any,
 ) -> None:
-    """Compare A with B on the questions that both were asked.
+    """Compare A with B, or several models, on the questions that all of them were asked.
 
     A and B are Inspect logs, lm-eval sample files, files of trials, or folders of these, as for `report`. To compare
     two models in one path, give the path once, with --model-a and --model-b; tasks with only one of the models are
-    skipped. Differences are A minus
-    B, paired by question. The interval and the p-value come from the same test: where possible, a studentised
-    permutation test that exchanges A and B within questions. p-values are corrected over the conditions of each measure
-    (Holm). As in the report, each measure uses the replies that have the columns it needs.
+    skipped. With three paths or more, or with one path alone, all models are compared at once: each has a rank with
+    limits, and all ranks, and all differences of pairs, of a task hold at once with the level.
+
+    Differences are A minus B, paired by question. The interval and the p-value come from the same test: where possible,
+    a studentised permutation test that exchanges A and B within questions. p-values are corrected over the conditions
+    of each measure (Holm). As in the report, each measure uses the replies that have the columns it needs.
 
     Above each table are the warnings of the report's checks, and all settings in which A and B differ. Questions with
     the same id and different texts are left out, with a warning.
 
     Exits with 1 if A and B have no question in common, or with --fail-if-worse if B is worse.
     """
+    from confidence_tasks.report.commands.rank import compare_many
+    from confidence_tasks.report.estimates import Settings
+
+    settings, correctness = Settings(**uncertainty), {"correct": correct, "scorer": scorer}
+    if len(paths) > 2 or (len(paths) == 1 and not (model_a or model_b)):
+        _check_options_of_many(model_a=model_a, model_b=model_b, by=by, margin=margin)
+        compare_many(paths, measures, settings, correctness, no_cache=no_cache, as_json=as_json)
+        return
+    two = paths if len(paths) == 2 else (*paths, _same_path(paths[0], model_a, model_b))
+    cache, options = open_cache(no_cache), {"measures": measures or None, "by": by}
+    compared = _compare_two(two, (model_a, model_b), settings, cache, correctness, options, as_json=as_json)
+    if not any(each.comparisons for each in compared):
+        print_message("A and B have no question in common under the same condition of the same task")
+        raise SystemExit(1)
+    if margin is not None:
+        _fail_if_worse(compared, margin)
+
+
+def _compare_two(
+    paths: tuple[str, ...],
+    models: tuple[str | None, str | None],
+    settings: Settings,
+    cache: Cache | None,
+    correctness: Mapping[str, str],
+    options: Mapping[str, Any],
+    *,
+    as_json: bool,
+) -> list[_Compared]:
+    """Compare the models of two paths, which may be equal, and print the result."""
     from confidence_tasks.logs.task_trials import group_by_task
     from confidence_tasks.report.clusters import with_units
     from confidence_tasks.report.compared_runs import model_pairs
-    from confidence_tasks.report.estimates import Settings
 
-    second = second or _same_path(first, model_a, model_b)
-    settings, cache = Settings(**uncertainty), open_cache(no_cache)
     with open_workers(None, None) as workers:
-        collections = [read_trials([first], workers, cache, correct=correct, scorer=scorer)]
-        if second != first:
-            collections.append(read_trials([second], workers, cache, correct=correct, scorer=scorer))
+        collections = [read_trials([path], workers, cache, **correctness) for path in dict.fromkeys(paths)]
         with as_click_error():
             ours, theirs = (
                 with_units(group_by_task(each.files), settings.cluster)
                 for each in (collections[0], collections[-1])
             )
-            pairs, unpaired = model_pairs(ours, theirs, (model_a, model_b))
-        options = {"measures": measures or None, "by": by, "workers": workers}
-        compared = _compare(pairs, settings, cache, options)
+            pairs, unpaired = model_pairs(ours, theirs, models)
+        compared = _compare(pairs, settings, cache, {**options, "workers": workers})
     if as_json:
         print_json(_record(compared, [*_skipped(collections), *unpaired.items()]))
     else:
         _print_tasks(compared)
     for name, reason in unpaired.items():
         print_message(f" {name}: {reason}", "skipped")
-    if not any(each.comparisons for each in compared):
-        print_message("A and B have no question in common under the same condition of the same task")
-        raise SystemExit(1)
-    if margin is not None:
-        _fail_if_worse(compared, margin)
+    return compared
 
 
 class _Compared(NamedTuple):
@@ -182,6 +199,16 @@ def _record(compared: Sequence[_Compared], skipped: Sequence[tuple[str, str]]) -
         "notices": notices,
         "skipped": [{"what": what, "reason": reason} for what, reason in skipped],
     }
+
+
+def _check_options_of_many(**options: Any) -> None:
+    """Raise UsageError for an option that compares two models only."""
+    names = {"model_a": "--model-a", "model_b": "--model-b", "by": "--by", "margin": "--fail-if-worse"}
+    given = [names[name] for name, value in options.items() if value not in (None, "")]
+    if given:
+        raise click.UsageError(
+            f"{', '.join(given)} is for two models: give A and B, or name two models of one path"
+        )
 
 
 def _same_path(first: str, model_a: str | None, model_b: str | None) -> str:
@@ -234,12 +261,7 @@ def _print_task(compared: _Compared) -> None:
     """Print the notices and the table of a task."""
     task = click.style(compared.task_trials.task, bold=True)
     click.echo(f"{task}\nA  {compared.a.label}\nB  {compared.b.label}")
-    for notice in compared.notices:
-        print_message(f": {notice.title}. {notice.meaning}", notice.severity, err=False)
-        for where in notice.where[:MAX_SHOWN]:
-            print_message(f"    {where}", indent="    ", err=False)
-        if len(notice.where) > MAX_SHOWN:
-            click.echo(f"    and {len(notice.where) - MAX_SHOWN} more (see --json)")
+    print_notices(compared.notices)
     if compared.comparisons:
         rows = [_comparison_row(each) for each in compared.comparisons]
         print_table(rows, frozenset({"A", "B", "A − B", "p", "exch. p", "n", "clusters", "design effect"}))
