@@ -9,7 +9,7 @@ import html
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
@@ -180,14 +180,24 @@ def strip_quoted(text: str) -> str:
     ('Confidence:  40', '> Confidence: 100')
     """
     kept: list[str] = []
+    inside: list[str] = []
     fenced = False
     for line in _QUOTED_BLOCK.sub("", _STRUCK.sub("", text)).split("\n"):
         if _FENCE_LINE.fullmatch(line):
             fenced = not fenced
-        elif not fenced and not _QUOTED_LINE.match(line):
+        elif fenced:
+            inside.append(line)
+        elif not _QUOTED_LINE.match(line):
             kept.append(line)
     unquoted = "\n".join(kept)
-    return unquoted if _STATES_CONFIDENCE.search(unquoted) else text
+    is_quotation = _STATES_CONFIDENCE.search(unquoted) and not _is_fenced_answer(inside, kept)
+    return unquoted if is_quotation else text
+
+
+def _is_fenced_answer(inside: Sequence[str], outside: Sequence[str]) -> bool:
+    """Return True if one line is in a fence, and nothing but the confidence stands outside it."""
+    answer, rest = (list(filter(str.strip, lines)) for lines in (inside, outside))
+    return len(answer) == len(rest) == 1 and "confidence" not in answer[0].casefold()
 
 
 # Markup ---------------------------------------------------------------------------------------------------------

@@ -24,6 +24,9 @@ from confidence_tasks.reading.cleaning import (
     unwrap,
 )
 from confidence_tasks.reading.thoughts import strip_thoughts
+from confidence_tasks.studies.riskeval.replies import read_risk_reply
+from confidence_tasks.studies.scales.replies import Scale
+from confidence_tasks.studies.scales.trials import read_scale_reply
 
 EXAMPLES = {
     "thought": "<think>A? No.</think>B",
@@ -251,3 +254,14 @@ def test_each_refusal_pattern_recognises_its_example(name: str) -> None:
 )
 def test_answers_are_no_refusals(text: str) -> None:
     assert not is_refusal(text)
+
+
+@pytest.mark.parametrize("fence", ["```", "```text", "~~~"])
+def test_an_answer_alone_in_a_fence_is_the_answer_and_a_fenced_confidence_none(fence: str) -> None:
+    mark = fence[:3]
+    reply = f"{fence}\nLima\n{mark}\nConfidence: 80%"
+    assert read_risk_reply(reply, "text").answer == "Lima"
+    reading = read_scale_reply(reply, Scale(0, 100), kind="text")
+    assert (reading.answer, reading.confidence_raw) == ("Lima", 80.0)
+    quoted = f"{fence}\nConfidence: 10%\n{mark}\nConfidence: 80%"
+    assert read_scale_reply(quoted, Scale(0, 100), kind="text").confidence_raw == 80.0

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.studies.awkward_riskeval_replies import AWKWARD, CITIES, CLEAR, Awkward
 
-from confidence_tasks.studies.riskeval.confidence import find_confidences, read_confidence
+from confidence_tasks.studies.riskeval.confidence import find_confidences, read_stated
 from confidence_tasks.studies.riskeval.replies import read_risk_reply
 from confidence_tasks.study.trial import STATUSES
 
@@ -72,7 +72,7 @@ def test_a_number_with_an_exponent_is_not_read_in_part() -> None:
 
 
 def test_the_field_of_a_parser_is_read_like_a_label() -> None:
-    assert [read_confidence(text).value for text in ("0.8", "80%", "very likely", "8/10")] == [
+    assert [read_stated(text).value for text in ("0.8", "80%", "very likely", "8/10")] == [
         0.8, 0.8, 0.875, 0.8,
     ]  # fmt: skip
 

@@ -140,12 +140,12 @@ def _unless_revised(statement: StatedConfidence, text: str) -> StatedConfidence:
     return StatedConfidence(rules=("revised",)) if revised else statement
 
 
-def read_confidence(value: str) -> StatedConfidence:
+def read_stated(value: str) -> StatedConfidence:
     """Read a text that is nothing but a confidence, such as the field of a parser's reply.
 
     Examples
     --------
-    >>> read_confidence("0.85").value, read_confidence("very likely").value, read_confidence("null").text
+    >>> read_stated("0.85").value, read_stated("very likely").value, read_stated("null").text
     (0.85, 0.875, '')
     """
     return _read_value(value, 0, None)

@@ -45,7 +45,7 @@ from confidence_tasks.studies.riskeval.confidence import (
     UNSTATED,
     StatedConfidence,
     find_confidences,
-    read_confidence,
+    read_stated,
 )
 from confidence_tasks.studies.riskeval.objects import OBJECT_REQUEST, object_schemas, write_object
 from confidence_tasks.study import Question, Stage, Structured
@@ -594,7 +594,7 @@ def read_parser_reply(reply: str, question: Question) -> RiskReading | Fault:
     if final is None or not set(parsed.rules) <= _PARSER_RULES:
         return Fault(f"the parser's reply is not one JSON object with a final_answer: {_excerpt(reply)}")
     stated = parsed.fields.get("confidence", "")
-    confidence = read_confidence(stated) if stated else UNSTATED
+    confidence = read_stated(stated) if stated else UNSTATED
     abstains = _ABSTAIN.fullmatch(final) is not None
     answer = read_answer("" if abstains else final, question.kind, known_answers(question))
     if question.kind == "choice" and not abstains:

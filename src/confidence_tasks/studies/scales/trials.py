@@ -103,7 +103,7 @@ def _report_pattern(scale: Scale) -> re.Pattern[str]:
     )
 
 
-def read_confidence(value: str, scale: Scale) -> tuple[float, tuple[str, ...]]:
+def read_on_scale(value: str, scale: Scale) -> tuple[float, tuple[str, ...]]:
     """Read the confidence in a short text, such as the rest of the line after ``Confidence:``.
 
     Only the first `SPAN` characters of ``value`` are read. The number is returned as stated, inside the bounds or not;
@@ -112,7 +112,7 @@ def read_confidence(value: str, scale: Scale) -> tuple[float, tuple[str, ...]]:
     Examples
     --------
     >>> for text in ("17", "17/20", "about 15%", "15-18", "4/5", "0-20", "High"):
-    ...     print(text, "->", read_confidence(text, Scale(0, 20)))
+    ...     print(text, "->", read_on_scale(text, Scale(0, 20)))
     17 -> (17.0, ())
     17/20 -> (17.0, ('of_upper',))
     about 15% -> (15.0, ('hedge', 'percent'))
@@ -185,7 +185,7 @@ def read_stated_confidence(reply: str, scale: Scale) -> float:
     text, _ = apply_rules(LAYOUTS, cleaned)
     *_, confidences = find_statements(text)
     last = confidences[-1] if confidences else Statement(text, 0, len(text))
-    value, _ = read_confidence(last.value.rstrip("."), scale)
+    value, _ = read_on_scale(last.value.rstrip("."), scale)
     return math.nan if revises_confidence(last.value + text[last.end :], value) else value
 
 
@@ -227,7 +227,7 @@ def _read_strictly(text: str, expected: ExpectedReply) -> Reading | None:
     if values is None:
         return None
     answers = [expected.read_answer(value) for value in values[::2]]
-    reports = [read_confidence(value, expected.scale) for value in values[1::2]]
+    reports = [read_on_scale(value, expected.scale) for value in values[1::2]]
     if any(answer.rules or not answer.text for answer in answers) or any(rules for _, rules in reports):
         return None
     inside = all(expected.scale.lower <= raw <= expected.scale.upper for raw, _ in reports)
@@ -327,7 +327,7 @@ def _read_turn(text: str, expected: ExpectedReply) -> Reading:
     text, layout_rules = apply_rules(LAYOUTS, text)
     answers, cued, confidences = find_statements(text)
     confidence = confidences[expected.format.answer_index] if confidences else None
-    raw, number_rules = read_confidence(confidence.value.rstrip(".") if confidence else "", scale)
+    raw, number_rules = read_on_scale(confidence.value.rstrip(".") if confidence else "", scale)
     answer = _find_answer(text, answers, cued, confidence.start if confidence else -1, expected)
     reading = expected.read_answer(answer.value) if answer else Answer("")
     place_rules = [found.rule for found in (answer, confidence) if found and found.rule]
