@@ -19,6 +19,7 @@ from decimal import Decimal
 from hashlib import blake2b
 from typing import Any, Literal
 
+from confidence_tasks.reading.abstention import SPAN as REFUSAL_SPAN
 from confidence_tasks.reading.abstention import is_refusal
 from confidence_tasks.reading.answers import (
     OPTION_MARK,
@@ -318,8 +319,11 @@ def _read_turn(text: str, kind: Kind, choices: Sequence[str]) -> RiskReading:
 def _is_in_refusal(text: str, span: tuple[int, int]) -> bool:
     """Return True if words of confidence are part of a line that declines to answer, as in "I am uncertain of it"."""
     begin, end = span
-    before, after = text[:begin].rpartition("\n")[2], text[end:].partition("\n")[0]
-    return any(map(str.isalnum, before + after)) and is_refusal(before + text[begin:end] + after)
+    start = max(begin - REFUSAL_SPAN, 0)
+    before, after = text[start:begin].rpartition("\n")[2], text[end : end + REFUSAL_SPAN].partition("\n")[0]
+    is_far_behind = len(before) == REFUSAL_SPAN
+    words = any(map(str.isalnum, before + after))
+    return words and not is_far_behind and is_refusal(before + text[begin:end] + after)
 
 
 def _line_before_confidence(text: str, spans: Sequence[tuple[int, int]]) -> str:
