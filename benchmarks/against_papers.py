@@ -56,6 +56,7 @@ from confidence_tasks.statistics.discretization import round_share
 from confidence_tasks.statistics.life_table import Window
 from confidence_tasks.studies.lifeeval.trials import maximum_score
 from confidence_tasks.studies.logprob_metacognition.replies import DOMAINS, domain_of
+from confidence_tasks.studies.logprob_metacognition.version_2 import ESTIMATORS
 from confidence_tasks.studies.riskeval.replies import PENALTIES
 
 PAGE = Path(__file__).parents[1] / "docs" / "against_the_papers.md"
@@ -281,6 +282,21 @@ def fermieval_figure_2() -> str:
     )
 
 
+RAW_REPLIES = (
+    ("base Winkler score at 0.99, of 492 replies", "318.56", 318.563),
+    ("conformal score at 0.99, each end shifted by 68", "125.31", 148.465),
+)
+"""Numbers that were computed once from the raw replies of grok-4-fast, which are public and are not among the data
+here: what, as the paper prints it, and as this package computes it."""
+
+
+def fermieval_raw_replies() -> str:
+    """Return the recorded numbers; nothing here computes them again."""
+    return table(
+        "number | paper | recorded", [(what, printed, f"{found:.3f}") for what, printed, found in RAW_REPLIES]
+    )
+
+
 # RiskEval -------------------------------------------------------------------------------------------------------
 
 GSM8K = {
@@ -383,6 +399,51 @@ def logprob_ratios() -> str:
     )
 
 
+class Octiles(NamedTuple):
+    """Accuracy by quarter (version 1, table 5), and accuracy and estimates from octiles (version 2)."""
+
+    quarters: tuple[float, ...]
+    accuracy: float
+    information: float
+    area: float
+    slope: float
+
+
+VERSION_2 = {
+    ("TriviaQA", 5_000): {
+        "Llama-3-Instruct": Octiles((0.179, 0.400, 0.667, 0.927), 0.5434, 0.2757, 0.8313, 0.863),
+        "Mistral-Instruct": Octiles((0.098, 0.198, 0.533, 0.882), 0.4274, 0.3285, 0.8551, 0.812),
+        "Llama-3-Base": Octiles((0.059, 0.292, 0.539, 0.823), 0.4284, 0.2922, 0.8392, 1.179),
+        "Gemma-2-Instruct": Octiles((0.314, 0.539, 0.690, 0.859), 0.6004, 0.1428, 0.7470, 0.992),
+    },
+    ("NQ", 3_000): {
+        "Llama-3-Instruct": Octiles((0.056, 0.092, 0.212, 0.515), np.nan, 0.1922, 0.7900, 0.852),
+        "Mistral-Instruct": Octiles((0.024, 0.031, 0.059, 0.301), np.nan, 0.2434, 0.8231, 0.644),
+        "Llama-3-Base": Octiles((0.015, 0.080, 0.148, 0.315), np.nan, 0.1402, 0.7648, 1.243),
+        "Gemma-2-Instruct": Octiles((0.085, 0.213, 0.328, 0.496), np.nan, 0.1080, 0.7181, 1.181),
+    },
+}
+
+
+def logprob_version_2() -> str:
+    """Return version 2's estimates beside those of the quarters that version 1 prints of the same trials."""
+    rows = []
+    for (source, n), models in VERSION_2.items():
+        for model, printed in models.items():
+            right = n / 4 * np.array(printed.quarters)
+            counts = np.stack([n / 4 - right, right])[np.newaxis]
+            found = [estimator(counts)[0] for estimator in ESTIMATORS.values()]
+            values = zip((printed.information, printed.area, printed.slope), found, strict=True)
+            accuracy = "" if np.isnan(printed.accuracy) else f"{printed.accuracy:.4f}"
+            texts = (f"{number:.3f}" for pair in values for number in pair)
+            rows.append((source, model, accuracy, f"{np.mean(printed.quarters):.4f}", *texts))
+    return table(
+        "questions | model | accuracy: version 2 | of the quarters | meta-I2r: version 2 | of the quarters"
+        " | AUROC2: version 2 | of the quarters | z-ROC slope: version 2 | of the quarters",
+        rows,
+    )
+
+
 # Confidence scales ----------------------------------------------------------------------------------------------
 
 BASELINE = {
@@ -456,6 +517,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "fermieval-figure-2": fermieval_figure_2,
     "riskeval-thresholds": riskeval_thresholds,
     "logprob-ratios": logprob_ratios,
+    "logprob-version-2": logprob_version_2,
+    "fermieval-raw-replies": fermieval_raw_replies,
     "scales-d-prime": scales_d_prime,
     "meta-d-fits": meta_d_fits,
     "worked-examples": worked_examples,

@@ -79,3 +79,15 @@ def test_what_the_page_says_of_round_confidences(made):
     assert all(printed == slip for (task, _), (printed, slip, _) in found.items() if task == "SAT-EN")
     _, slip, exact = map(float, found["LSAT-AR", "DeepSeek-V3"])
     assert (exact, round(slip / 10)) == (100.0, 9)
+
+
+def test_what_the_page_says_of_version_2(made):
+    """Quarters hold less than octiles, and the same accuracy."""
+    rows = cells(made["logprob-version-2"])
+    assert len(rows) == 8
+    for _, _, *texts in rows:
+        accuracy, of_quarters, information, joined, area, joined_area, slope, joined_slope = texts
+        assert not accuracy or float(of_quarters) == pytest.approx(float(accuracy), abs=5e-4)
+        assert 0.7 < float(joined) / float(information) < 1.0
+        assert float(area) - 0.04 < float(joined_area) < float(area)
+        assert float(joined_slope) == pytest.approx(float(slope), abs=0.07)

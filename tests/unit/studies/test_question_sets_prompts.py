@@ -59,6 +59,9 @@ Response:
 """HaluEval's directions as the authors' repository has them."""
 HONEST = "give a probability that is an honest reflection of how likely"
 
+PASSAGES = {"lsat_ar": "Context", "sat_en": "Passage"}
+"""Label of the line that only the directions in the user's turn have."""
+
 every = pytest.mark.parametrize("name", QUESTION_SETS)
 
 
@@ -96,7 +99,21 @@ def test_the_question_follows_the_directions(name):
     question = QUESTIONS[name]
     asked = QUESTION_SETS[name]
     after = " " if name == "halueval" else "\n"
-    assert asked.prompt(question) == f"Directions:{after}{asked.system(question)}\n\n{BODIES[name]}"
+    directions = asked.system(question)
+    if label := PASSAGES.get(name):
+        directions = directions.replace(
+            "\n\nQuestion: <Question>\nOptions:",
+            f"\n\n{label}: <{label}>\nQuestion: <Question>\n\nOptions:",
+        )
+    assert asked.prompt(question) == f"Directions:{after}{directions}\n\n{BODIES[name]}"
+
+
+@pytest.mark.parametrize("name", ["sciq", "lsat_ar", "sat_en"])
+def test_the_system_message_has_no_line_for_a_passage(name):
+    system = QUESTION_SETS[name].system(QUESTIONS[name])
+    assert "For example:\n\nQuestion: <Question>\nOptions:\nA) <Option A>" in system
+    assert "<Context>" not in system
+    assert "<Passage>" not in system
 
 
 def test_halueval_tells_the_model_that_it_has_answered():

@@ -148,12 +148,15 @@ class QuestionSet:
         ``body(question)`` returns the part of the user message after the directions.
     label : str
         Label of the directions in the user message.
+    passage : str
+        Label of a passage. The user message shows it in the example of its directions, the system message does not.
     """
 
     form: Form
     directions: str | Callable[[int], str]
     body: Callable[[Question], str]
     label: str = "Directions:\n"
+    passage: str = ""
 
     def system(self, question: Question) -> str:
         """Return the system message for ``question``."""
@@ -163,22 +166,30 @@ class QuestionSet:
 
     def prompt(self, question: Question) -> str:
         """Return the user message: the directions and the question."""
-        return f"{self.label}{self.system(question)}\n\n{self.body(question)}"
+        directions = self.system(question)
+        if self.passage:
+            example = f"{self.passage}: <{self.passage}>\n{_EXAMPLE}\n"
+            directions = directions.replace(_EXAMPLE, example)
+        return f"{self.label}{directions}\n\n{self.body(question)}"
 
 
-def _options(label: str, *words: str) -> QuestionSet:
-    return QuestionSet("options", lambda n: _options_directions(n, *words), partial(_options_body, label))
+_EXAMPLE = "Question: <Question>"
+
+
+def _options(label: str, *words: str, passage: str = "") -> QuestionSet:
+    return QuestionSet(
+        "options",
+        lambda n: _options_directions(n, *words, _EXAMPLE),
+        partial(_options_body, label),
+        passage=passage,
+    )
 
 
 QUESTION_SETS: Mapping[str, QuestionSet] = {
     "boolq": QuestionSet("boolean", _BOOLEAN, _boolean_body),
-    "sciq": _options("Context", _ANALYZE_OPTIONS, "provide", "1", "Question: <Question>"),
-    "lsat_ar": _options(
-        "Context", _ANALYZE_OPTIONS, "Provide", "1", "Context: <Context>\nQuestion: <Question>\n"
-    ),
-    "sat_en": _options(
-        "Passage", _ANALYZE_PASSAGE, "Provide", "1.0", "Passage: <Passage>\nQuestion: <Question>\n"
-    ),
+    "sciq": _options("Context", _ANALYZE_OPTIONS, "provide", "1"),
+    "lsat_ar": _options("Context", _ANALYZE_OPTIONS, "Provide", "1", passage="Context"),
+    "sat_en": _options("Passage", _ANALYZE_PASSAGE, "Provide", "1.0", passage="Passage"),
     "halueval": QuestionSet("judgement", _GIVEN_ANSWER, _given_answer_body, label="Directions: "),
 }
 """The question sets by task."""
