@@ -118,3 +118,15 @@ def test_the_command_writes_the_papers_folder_and_tells_what_is_lacking(tmp_path
     lacking = printed["scales", "Table 9"]
     assert not lacking["filled"]
     assert "sources=gsm8k" in lacking["notes"][0]
+
+
+def test_wide_tables_are_in_landscape_and_every_label_is_given_once(folder):
+    document = (folder / "paper.tex").read_text(encoding="utf-8")
+    tables = [path.read_text(encoding="utf-8") for path in folder.glob("*/*.tex")]
+    labels = re.findall(r"\\label\{([^}]*)\}", "".join([document, *tables]))
+    assert len(labels) == len(set(labels))
+    assert len(labels) >= len(tables)
+    in_landscape = "".join(re.findall(r"\\begin\{landscape\}(.*?)\\end\{landscape\}", document, re.DOTALL))
+    inputs = re.findall(r"\\input\{(.*?)\}", document)
+    wide = re.findall(r"\\input\{(.*?)\}", in_landscape)
+    assert 0 < len(wide) < len(inputs)

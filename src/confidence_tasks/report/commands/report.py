@@ -68,6 +68,18 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
             )
 
 
+def _with_questions(collection: Collection, questions: Sequence[str] | None) -> Collection:
+    """Return the trials of the named questions, or all if none are named; BadParameter if one has no trial."""
+    if not questions:
+        return collection
+    from confidence_tasks.logs.questions import with_questions
+
+    try:
+        return with_questions(collection, set(questions))
+    except ValueError as error:
+        raise click.BadParameter(f"--questions: {error}") from error
+
+
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
@@ -122,6 +134,15 @@ def _check_groups(groups: ModelGroups, collection: Collection) -> None:
     " LifeEval and the question sets; may be repeated.",
 )
 @click.option(
+    "--questions",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    callback=parse_with(
+        lambda path: path and import_module("confidence_tasks.logs.questions").read_questions(path)
+    ),
+    help="Report on the questions that this text file names, one id on a line, as in the column question_id. Sources of"
+    " which it names none are reported whole.",
+)
+@click.option(
     "--require",
     "requirements",
     multiple=True,
@@ -150,6 +171,7 @@ def report(
     title: str,
     viewer: str,
     groups: ModelGroups,
+    questions: list[str] | None,
     requirements: list[Requirement],
     opens: bool,
     correct: str,
@@ -179,7 +201,8 @@ def report(
 
     cache = open_cache(no_cache)
     with open_workers(jobs, scheduler) as workers:
-        collection = read_trials(paths, workers, cache, correct=correct, scorer=scorer)
+        whole = read_trials(paths, workers, cache, correct=correct, scorer=scorer)
+        collection = _with_questions(whole, questions)
         _check_groups(groups, collection)
         with as_click_error(), progress("computing models") as advance:
             result = report_of(

@@ -18,7 +18,7 @@ from confidence_tasks.report.contrasts import Contrast
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures import Figure
-from confidence_tasks.report.groups import TrialSubset, is_member
+from confidence_tasks.report.groups import TrialSubset, members_of
 from confidence_tasks.report.labels import number, signed
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.statistics import Interval
@@ -339,7 +339,7 @@ class Runs:
         """The groups of models that the user defines, with the labels of their models."""
         groups = next((task.settings.groups for task in self.results.values()), ())
         return [
-            (name, [label for label, model in self._models.items() if is_member(model, members)])
+            (name, [model.label for model in members_of(list(self._models.values()), members)])
             for name, members in groups
         ]
 

@@ -394,8 +394,8 @@ def _commands(
 _BREAK = r"\1\\allowbreak{}"
 
 _DOCUMENT = r"""\documentclass{article}
-\usepackage[a4paper,landscape,margin=15mm]{geometry}
-\usepackage{booktabs,graphicx}
+\usepackage[a4paper,margin=15mm]{geometry}
+\usepackage{booktabs,graphicx,pdflscape}
 \begin{document}
 \sloppy
 %s
@@ -438,17 +438,33 @@ def _files(filled: Filled, replication: Replication) -> Iterator[tuple[str, byte
 
 def _document_lines(filled: Filled, replication: Replication, files: Sequence[str]) -> Iterator[str]:
     """Yield the lines of the document for a table or a figure."""
+    is_wide = bool(filled.rows) and _width(filled) > PORTRAIT
+    if is_wide:
+        yield r"\begin{landscape}"
     for name in files:
         if name.endswith(".tex"):
             yield rf"\input{{{replication.name}/{name}}}"
         elif name.endswith(".pdf"):
             yield _latex_figure(filled, replication, name)
+    if is_wide:
+        yield r"\end{landscape}"
     if files:
         yield from (rf"\par\noindent{{\footnotesize {_latex_text(note)}}}" for note in filled.notes)
         yield r"\clearpage"
     else:
         texts = " ".join(map(_latex_text, (filled.item.caption, *filled.notes)))
         yield rf"\paragraph{{{latex(filled.title)}}} {texts}"
+
+
+PORTRAIT = 95
+"""Largest number of characters of a line of a table, with two between columns, that fits on a page in portrait."""
+
+
+def _width(filled: Filled) -> int:
+    """Return the number of characters of the longest line of a table."""
+    lines = [(*filled.stubs, *(labels[-1] for labels in filled.columns))]
+    lines += [(*labels, *(cell.text for cell in cells)) for labels, cells in filled.rows]
+    return sum(max(map(len, column)) + 2 for column in zip(*lines, strict=True))
 
 
 def _latex_text(text: str) -> str:
@@ -459,8 +475,10 @@ def _latex_text(text: str) -> str:
     )
 
 
-def _label(filled: Filled, replication: Replication) -> str:
-    return f"{filled.item.kind[:3]}:{replication.name}-{filled.item.number}"
+def _label(filled: Filled, replication: Replication, figure: str = "") -> str:
+    """Return the label of an item; of an item of several figures, each has a label."""
+    label = f"{filled.item.kind[:3]}:{replication.name}-{filled.item.number}"
+    return f"{label}-{figure}" if len(filled.figures) > 1 else label
 
 
 def _latex_figure(filled: Filled, replication: Replication, name: str) -> str:
@@ -471,7 +489,7 @@ def _latex_figure(filled: Filled, replication: Replication, name: str) -> str:
             rf"\renewcommand{{\thefigure}}{{{latex(filled.item.number)}}}",
             rf"\includegraphics[width=\linewidth,height=.8\textheight,keepaspectratio]{{{replication.name}/{name}}}",
             rf"\caption{{{latex(filled.item.caption)}}}",
-            rf"\label{{{_label(filled, replication)}}}",
+            rf"\label{{{_label(filled, replication, name.removesuffix('.pdf'))}}}",
             r"\end{figure}",
         ]
     )
