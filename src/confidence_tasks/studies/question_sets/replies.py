@@ -81,7 +81,10 @@ _ANALYZE_PASSAGE = (
 )
 
 
-def _options_directions(n_options: int, task: str, provide: str, total: str, example: str) -> str:
+_EXAMPLE = "Question: <Question>"
+
+
+def _options_directions(n_options: int, task: str, provide: str, total: str) -> str:
     """Return directions that ask for a probability of each option."""
     letters = LETTERS[:n_options]
     options = "\n".join(f"{letter}) <Option {letter}>" for letter in letters)
@@ -93,7 +96,7 @@ def _options_directions(n_options: int, task: str, provide: str, total: str, exa
         f"You are a helpful assistant. {task} Your reasoning should not exceed 100 words. \n"
         f"Based on your reasoning, {provide} the best answer and the likelihood that each option is correct as a "
         f"float from 0.0 to 1.0 in a JSON format. The probabilities should sum to {total}. For example:\n\n"
-        f"{example}\n"
+        f"{_EXAMPLE}\n"
         f"Options:\n{options}\n\n"
         "Response:\n{\n"
         f'"Reasoning": "{REASONING}",\n'
@@ -173,13 +176,10 @@ class QuestionSet:
         return f"{self.label}{directions}\n\n{self.body(question)}"
 
 
-_EXAMPLE = "Question: <Question>"
-
-
 def _options(label: str, *words: str, passage: str = "") -> QuestionSet:
     return QuestionSet(
         "options",
-        lambda n: _options_directions(n, *words, _EXAMPLE),
+        lambda n: _options_directions(n, *words),
         partial(_options_body, label),
         passage=passage,
     )
