@@ -55,6 +55,14 @@ CALLED_BY_OTHERS = [
         "recalibrate",
         "sequence",
     ),  # click; commands are imported by name
+    *(
+        "start_task",
+        "schedule_sample",
+        "complete_sample",
+        "complete_task",
+        "LostSamples",
+        "on_sample_end",
+    ),  # Inspect
     *("parse_groups", "parse_requirements"),  # so are functions that read options
     *("download", "fewshot_docs", "has_test_docs", "process_results", "test_docs"),  # lm-eval
     *(

@@ -29,9 +29,9 @@ from confidence_tasks.study.gates import Gate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from confidence_tasks.logs.sequences import GateSequence
     from confidence_tasks.logs.task_trials import TaskTrials
     from confidence_tasks.report.figures import Figure, Panel
-    from confidence_tasks.report.sequences import GateSequence
 
 
 @click.command(
@@ -108,7 +108,8 @@ def _of_task(
     task: TaskTrials, before: Sequence[TaskTrials], gate: Gate, alpha: float, seed: int
 ) -> list[GateSequence]:
     """Return what a gate makes of all models of a task; ``before`` are the trials of the earlier log."""
-    from confidence_tasks.report.sequences import earlier_values, gate_sequences
+    from confidence_tasks.decisions.earlier_log import earlier_values
+    from confidence_tasks.logs.sequences import gate_sequences
 
     earlier = earlier_values(gate, before, task) if gate.earlier else None
     return [

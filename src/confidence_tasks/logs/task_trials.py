@@ -60,6 +60,11 @@ class ModelTrials:
     def __len__(self) -> int:
         return len(self.columns["question_id"])
 
+    @property
+    def stopped(self) -> int:
+        """Number of samples that were skipped because runs stopped early."""
+        return sum(file.stopped for file in self.files)
+
 
 @dataclass(frozen=True, slots=True)
 class TaskTrials:
@@ -160,9 +165,16 @@ def _variants(files: Sequence[TrialFile]) -> list[ModelTrials]:
         suffix = ", ".join(
             f"{names.get(key, key)}={short_value(value)}" for key, value in differences.items()
         )
+        suffix = ", ".join(
+            filter(None, [suffix, STOPPED_EARLY if any(file.stopped for file in variant) else ""])
+        )
         label = printable(f"{variant[0].model} ({suffix})" if suffix else variant[0].model)
         labels.append(label if label not in labels else f"{label} [{len(labels) + 1}]")
     return [_join(label, variant) for label, variant in zip(labels, variants, strict=True)]
+
+
+STOPPED_EARLY = "stopped early"
+"""What labels say of a model whose run stopped early: the nominal coverage of its ordinary intervals does not hold."""
 
 
 def _compatible_files(files: Sequence[TrialFile]) -> list[list[TrialFile]]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from confidence_tasks.harness.stopped import NOTICES
 from confidence_tasks.harness.system_role import SYSTEM_MESSAGE
+from confidence_tasks.logs.sequences import of_stopped_run, sentence_on
 from confidence_tasks.logs.task_trials import asked
 from confidence_tasks.logs.trial_files import FALLBACK, QUESTION, UNKNOWN_RUN, TrialFile
 from confidence_tasks.reading.thoughts import UNKNOWN_MARK
@@ -112,6 +113,21 @@ def incomplete(results: TaskResults) -> Iterator[Notice]:
             " biased: resume the run, then make the report again.",
             where,
         )
+
+
+@check(
+    "serious",
+    "Stopped early",
+    "These runs skipped samples when the decision of a gate was known. The nominal coverage of their ordinary"
+    " intervals does not hold, and neither do p-values; the confidence sequence of the gated measure is valid. They are"
+    " not pooled with whole runs.",
+)
+def stopped_early(results: TaskResults) -> Iterator[str]:
+    """Yield the runs that stopped early, with what their gate found."""
+    for model in results.models:
+        if model.stopped:
+            found = map(sentence_on, of_stopped_run(results.task_trials, model))
+            yield "; ".join([f"{model.label}: {model.stopped:,} samples skipped", *found])
 
 
 @check(
@@ -578,6 +594,7 @@ READING: tuple[Check, ...] = (
     unknown_clusters,
     shared_subjects,
     incomplete,
+    stopped_early,
     ended_by_limits,
     repeated,
     edited_scores,

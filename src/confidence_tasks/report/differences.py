@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from confidence_tasks.logs.task_trials import TaskTrials
+from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.report import compare as comparison
 from confidence_tasks.report import given
 from confidence_tasks.report.clusters import with_units
@@ -182,9 +182,18 @@ def _compare_logs(
         raise ValueError(
             "; ".join(["a and b share no question under the same condition of one task", *skipped])
         )
-    for text in skipped:
+    for text in (*skipped, *_stopped_early(pairs)):
         warnings.warn(text, stacklevel=3)
     return Differences(pd.DataFrame(rows), ("task", "condition"), settings.level, paired=True)
+
+
+def _stopped_early(pairs: Sequence[tuple[TaskTrials, ModelTrials, ModelTrials]]) -> list[str]:
+    """Return a warning for each pair of models of which the run of one stopped early."""
+    return [
+        f"{task.task}: Stopped early: {first.label}, {second.label}: the nominal coverage of intervals does not hold"
+        for task, first, second in pairs
+        if first.stopped or second.stopped
+    ]
 
 
 def _compare_tables(

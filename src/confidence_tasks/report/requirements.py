@@ -75,11 +75,12 @@ def verdicts(requirements: Sequence[Requirement], every: Sequence[TaskResults]) 
     for requirement in requirements:
         for results, entry in _entries(requirement, every):
             interval = limits(entry.interval, 3) or why_missing(entry.interval)
+            is_valid = _is_valid(results, entry)
             yield {
                 "requirement": str(requirement),
-                "outcome": requirement.outcome(entry),
+                "outcome": requirement.outcome(entry) if is_valid else "undecided",
                 "where": f"{results.task_trials.task}, {entry.model}, {entry.group}",
-                "found": f"{number(entry.interval.estimate, 3)} {interval}",
+                "found": f"{number(entry.interval.estimate, 3)} {interval}{'' if is_valid else _NOT_VALID}",
             }
 
 
@@ -98,3 +99,12 @@ def _entries(requirement: Requirement, every: Sequence[TaskResults]) -> list[tup
             f"{requirement}: no estimate under this condition; the conditions are {', '.join(labels)}"
         )
     return entries
+
+
+_NOT_VALID = ", whose nominal coverage does not hold, as the run stopped early"
+
+
+def _is_valid(results: TaskResults, entry: Estimated) -> bool:
+    """Return whether an interval has its nominal coverage: after an early stop, only a confidence sequence has."""
+    has_stopped = any(model.stopped for model in results.models if model.label == entry.model)
+    return not has_stopped or entry.interval.method == "confidence_sequence"

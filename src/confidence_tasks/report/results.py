@@ -25,6 +25,7 @@ from confidence_tasks.report.groups import (
     split_by_source,
 )
 from confidence_tasks.report.labels import why_missing
+from confidence_tasks.report.stopped import with_sequences
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.statistics.inference import bonferroni
 from confidence_tasks.statistics.inference.tests import adjusted_for_all
@@ -227,7 +228,8 @@ def _results(
     """Return the results of a task from the numbers of its models."""
     results = TaskResults(task, _groups(task), [], [], settings, related)
     for model, (estimated, contrasted) in zip(task.models, numbers, strict=True):
-        results.estimates.extend(replace(entry, model=model.label) for entry in estimated)
+        named = (replace(entry, model=model.label) for entry in estimated)
+        results.estimates.extend(with_sequences(task, model, named))
         results.contrasts.extend(replace(contrast, model=model.label) for contrast in contrasted)
     return results
 

@@ -14,12 +14,14 @@ from confidence_tasks.study.legacy import Reference
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.moved import moved_attribute, with_current_names
 from confidence_tasks.study.parameter import (
+    ALPHA,
     CACHE,
     EFFORTS,
     FEWSHOT,
     METRICS,
     MIRROR,
     SEED,
+    STOP,
     STRUCTURED,
     Parameter,
     did_you_mean,
@@ -375,7 +377,7 @@ class Study(metaclass=_TakesOldArguments):
         ):
             text = "Which of the conditions are asked."
             added.insert(0, Parameter("conditions", str | list[str], ", ".join(conditions), text))
-        return (*declared, *added, FEWSHOT, EFFORTS, METRICS, CACHE)
+        return (*declared, *added, FEWSHOT, EFFORTS, METRICS, CACHE, STOP, ALPHA)
 
     @property
     def first_task(self) -> str:
@@ -422,6 +424,8 @@ class Study(metaclass=_TakesOldArguments):
         {'split': 'cross'}
         """
         subset = {"n", MIRROR.name, self.condition_rules.parameter, *self.pooling.subset_parameters}
+        if parameters.get(STOP.name) is None:
+            subset |= {STOP.name, ALPHA.name}
         return {
             key: value
             for key, value in parameters.items()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from confidence_tasks.statistics.sequential import GateTest, Side
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.inference import UNIT, Bounds, Posterior
 from confidence_tasks.study.kinds import values_of_single_trials
-from confidence_tasks.study.measures import GRADED, Columns, Measure
+from confidence_tasks.study.measures import GRADED, Columns, Measure, columns
 from confidence_tasks.study.parameter import did_you_mean
 
 Outcome: TypeAlias = Literal["met", "not met", "open"]
@@ -219,6 +219,11 @@ def trial_values(measure: Measure, trials: Columns) -> list[float | None]:
             f"{measure.name} is not the mean of its values of single trials, so that it can be no gate"
         )
     return [LEFT_OUT if math.isnan(value) else float(value) for value in values]
+
+
+def trial_value(measure: Measure, trial: Mapping[str, Any]) -> float | None:
+    """Return the value of one trial, as evidence."""
+    return trial_values(measure, columns([trial]))[0]
 
 
 def difference(value: float | None, earlier: float | None) -> float | None:

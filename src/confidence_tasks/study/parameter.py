@@ -250,6 +250,27 @@ CACHE = Parameter(
     "Cache replies, so that an interrupted run repeats no call; by default only of models on other machines.",
 )
 
+STOP = Parameter(
+    "stop",
+    str | None,
+    None,
+    "Gate, such as 'overconfidence<0.1' or 'brier<old.eval', at whose decision the run stops; on Inspect only.",
+)
+ALPHA = Parameter(
+    "alpha",
+    float,
+    0.05,
+    "Largest probability of a wrong decision by `stop`, over all conditions.",
+    low=1e-6,
+    high=0.5,
+)
+
+
+def efforts_of(parameters: Mapping[str, Any]) -> list[str]:
+    """Return the reasoning efforts among the parameters of a task; none if each question is asked at one."""
+    given = parameters[EFFORTS.name]
+    return [] if given is None else parse_list(given, EFFORTS.name)
+
 
 def source_parameters(source: str) -> tuple[Parameter, ...]:
     """Return the parameters that select the questions: ``source`` with the given default, ``n`` and ``mirror``."""

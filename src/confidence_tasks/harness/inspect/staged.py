@@ -25,7 +25,7 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.harness.compat import built_in_provider
-from confidence_tasks.harness.inspect import lost, refused, schemas, turns
+from confidence_tasks.harness.inspect import lost, refused, schemas, stopping, turns
 from confidence_tasks.harness.inspect.local_prompts import LocalPrompts
 from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.harness.inspect.model_calls import (
@@ -72,7 +72,7 @@ from confidence_tasks.harness.stopped import FinishedReplies
 from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.simulation.reply import StageCall, stage_call
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.parameter import EFFORTS, METRICS, Parameter, parse_list
+from confidence_tasks.study.parameter import METRICS, Parameter, efforts_of
 from confidence_tasks.study.stage import ModelReply, Replies, Stage, tokens_spent
 from confidence_tasks.study.trial import EFFORT, Question, at_efforts, question_from_metadata
 
@@ -127,10 +127,10 @@ def _set_name(function: Callable[..., Any], study: Study, name: str) -> None:
 def _build_task(study: Study, parameters: Mapping[str, Any], which: str) -> Task:
     stages = study.stages_of(parameters)
     conditions = chosen_conditions(study, parameters)
-    efforts = [] if parameters[EFFORTS.name] is None else parse_list(parameters[EFFORTS.name], EFFORTS.name)
+    efforts = efforts_of(parameters)
     for effort in efforts:
         effort_settings(effort)
-    items = list(staged_items(study, parameters, conditions))
+    items, manager = stopping.planned(study, parameters, list(staged_items(study, parameters, conditions)))
     conditions = conditions or list(dict.fromkeys(item.condition for item in items))
     logged = task_metrics(study, parameters, conditions)
     data = dataset(at_efforts(items, efforts), study.title)
@@ -146,6 +146,7 @@ def _build_task(study: Study, parameters: Mapping[str, Any], which: str) -> Task
         metrics=metrics_of(study, logged, which, efforts),
         config=GenerateConfig(**_task_settings(stages), **schemas.shared_schema(stages, items)),
         epochs=Epochs(parameters[repeats], []) if (repeats := study.asking.repeats_parameter) else None,
+        early_stopping=manager,
         version=study.version,
         metadata=provenance({name: value for name, value in parameters.items() if name != "task"}, data),
         headline_metric=HeadlineMetric(

@@ -85,6 +85,9 @@ ALTERNATIVES: Mapping[str, str] = {
     "cache": "use --use_cache with a path",
     "efforts": "run once per effort, with --gen_kwargs reasoning_effort=low, if the server supports it",
     "sources": "use source, or name the tasks of the sources",
+    "stop": "lm-eval sends all requests at once, so that no run can stop early: run the task on Inspect, or see by"
+    " confidence-tasks sequence after how many questions a finished run would have stopped",
+    "alpha": "it belongs to stop, which is for Inspect only",
     "token_probabilities": "use top_logprobs, with any number from 1 to 20",
 }
 """Parameters of tasks on Inspect that lm-eval sets in another way, with that way."""

@@ -219,7 +219,8 @@ class Interval:
     method : str
         How the limits were read off the resamples, as in :func:`bootstrap`; ``"test_inversion"`` as in
         :func:`~confidence_tasks.statistics.ece_interval`; ``"exchange"`` where the conditions of a difference were
-        exchanged, ``"mover"`` where it is made of the intervals of its terms.
+        exchanged, ``"mover"`` where it is made of the intervals of its terms; ``"confidence_sequence"`` as in
+        :func:`~confidence_tasks.statistics.confidence_sequence` for a run that stopped early.
     seed : int or None
         The seed; None when a generator was handed in.
     """
@@ -232,7 +233,7 @@ class Interval:
     n_units: int
     n_resamples: int
     n_undefined: int
-    method: Method | Literal["test_inversion", "exchange", "mover"]
+    method: Method | Literal["test_inversion", "exchange", "mover", "confidence_sequence"]
     seed: int | None
 
 

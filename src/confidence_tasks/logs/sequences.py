@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -17,11 +17,11 @@ from confidence_tasks.logs.task_trials import (
     asked,
     in_order,
 )
-from confidence_tasks.report.checks import conflicting_ids
 from confidence_tasks.sources.source import seeded_key
 from confidence_tasks.statistics.sequential import ConfidenceSequence, GateTest, confidence_sequence
 from confidence_tasks.study.gates import LEFT_OUT, LOST, Gate, GateProgress, Outcome, difference, trial_values
 from confidence_tasks.study.measures import Measure, rows_of
+from confidence_tasks.study.parameter import ALPHA, STOP
 
 Key: TypeAlias = tuple[str, ...]
 """Condition, source and identifier of a question."""
@@ -85,7 +85,7 @@ def gate_sequences(
     """
     conditions = gate.conditions(in_order(model.columns["condition"]))
     tests = {each: gate.test(task.study, each, alpha / len(conditions)) for each in conditions}
-    values = _values(gate.measure_of(task.study), model.columns)
+    values = question_values(gate.measure_of(task.study), model.columns)
     if earlier is not None:
         values = {key: difference(value, earlier.get(key, LEFT_OUT)) for key, value in values.items()}
     planned = _planned(model)
@@ -130,31 +130,7 @@ def _sequence(
     )
 
 
-def earlier_values(gate: Gate, tasks: Sequence[TaskTrials], task: TaskTrials) -> dict[Key, float | None]:
-    """Return the values of the earlier log that a gate names, whose trials are ``tasks``.
-
-    Raises
-    ------
-    ValueError
-        If the log does not hold the trials of one model of the task, or was asked other questions.
-    """
-    models = [model for other in tasks if other.task == task.task for model in other.models]
-    if len(models) != 1:
-        found = ", ".join(model.label for model in models) or "none"
-        raise ValueError(
-            f"{gate}: the earlier log must hold the trials of one model of {task.task}, and holds {found}"
-        )
-    (model,) = models
-    trials = [each.columns for each in task.models]
-    if wrong := conflicting_ids([model.columns, *trials]):
-        raise ValueError(f"{gate}: the earlier log has another question under the id {sorted(wrong)[0][-1]}")
-    values = _values(gate.measure_of(task.study), model.columns)
-    if values.keys().isdisjoint(chain.from_iterable(map(asked, trials))):
-        raise ValueError(f"{gate}: the earlier log has other questions or conditions than these")
-    return values
-
-
-def _values(measure: Measure, columns: Columns) -> dict[Key, float | None]:
+def question_values(measure: Measure, columns: Columns) -> dict[Key, float | None]:
     """Return the value of each question under each condition: the mean over its epochs."""
     by_key: dict[Key, list[float]] = defaultdict(list)
     for condition in in_order(columns["condition"]):
@@ -185,3 +161,32 @@ def _planned(model: ModelTrials) -> dict[str, list[Key]]:
         key = key_of.get(sample, (condition, "", sample))
         order[key[0]].append(key)
     return order
+
+
+def of_stopped_run(task: TaskTrials, model: ModelTrials) -> list[GateSequence]:
+    """Return what the gate of a run that stopped early found, decided again from its trials.
+
+    Empty if the run did not stop early, has no gate or is compared with an earlier log, or some of its trials are left
+    out.
+    """
+    file = model.files[0]
+    stop = file.parameters.get(STOP.name)
+    if not (file.stopped and stop and len(model.files) == 1 and len(file) == len(model)):
+        return []
+    gate = Gate.parse(stop)
+    alpha = float(file.parameters.get(ALPHA.name, ALPHA.default))
+    return [] if gate.earlier else gate_sequences(task, model, gate, alpha)
+
+
+def sentence_on(found: GateSequence) -> str:
+    """Return a sentence that says what a gate found, with the interval of the mean."""
+    limits, n = found.limits, len(found.limits.low)
+    if not n:
+        return f"{found.condition}: {found.gate} is open, as no question has a value"
+    after = f" after {found.n_decided:,} questions" if found.n_decided else ""
+    estimate = limits.estimate[-1]
+    value = "" if math.isnan(estimate) else f"{estimate:.3f} "
+    return (
+        f"{found.condition}: {found.gate} is {found.outcome}{after}; {value}[{limits.low[-1]:.3f},"
+        f" {limits.high[-1]:.3f}], a {limits.level:.4g} confidence sequence of {n:,} questions"
+    )
