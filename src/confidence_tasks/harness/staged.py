@@ -387,6 +387,18 @@ class UsageError(SourceError, prerequisite_error()):  # type: ignore[misc]
 
 
 @contextmanager
+def as_scorer_error() -> Iterator[None]:
+    """Turn a ValueError of the options of a scorer into an error that `inspect score` prints.
+
+    It takes a ValueError for a scorer that does not exist, and says that it could not be loaded.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise prerequisite_error()(escape(str(error))) from error
+
+
+@contextmanager
 def as_usage_error() -> Iterator[None]:
     """Turn a ValueError into a `UsageError`.
 

@@ -1,6 +1,7 @@
 """Any Inspect task with a question about the confidence in each answer, on the real harness."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import inspect_ai.model
@@ -123,6 +124,29 @@ def test_a_log_is_asked_afterwards_and_keeps_its_scores(tmp_path: Path) -> None:
         each.scores["match"] for each in plain.samples
     ]
     assert [each.scores["stated_confidence"].value["0-100"] for each in asked.samples] == [0.8] * 3
+
+
+@pytest.mark.parametrize(
+    ("scorer", "option", "message"),
+    [
+        ("stated_confidence", "ask=0-1OO", "ask='0-1OO' is no scale such as 0-100"),
+        ("stated_confidence", "correct=f1>x", "is no bound such as"),
+        ("scale_scorer", "strikt=true", "has no parameter 'strikt'; did you mean 'strict'?"),
+    ],
+)
+def test_a_wrong_option_of_a_scorer_is_named_and_not_taken_for_a_scorer_that_is_missing(
+    tmp_path: Path, scorer: str, option: str, message: str
+) -> None:
+    log = run(sums(), tmp_path)
+    command = ["score", log.location, "--scorer", f"confidence_tasks/{scorer}", "-S", option]
+    done = subprocess.run(
+        ["inspect", *command, "--action", "append", "--overwrite", "--display", "plain"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert message in " ".join(done.stdout.split())
+    assert "couldn't be loaded" not in done.stdout
 
 
 def test_a_task_is_found_by_path_and_gets_its_own_parameters(tmp_path: Path, monkeypatch) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import math
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cache as cached
 from typing import Any, NoReturn
 
@@ -53,6 +53,7 @@ from confidence_tasks.harness.inspect.viewer import (
     without_shown_question,
 )
 from confidence_tasks.harness.staged import (
+    as_scorer_error,
     as_usage_error,
     chosen_conditions,
     complete_parameters,
@@ -189,13 +190,13 @@ def is_simulated(model: Model) -> bool:
 # Calls ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass
+@dataclasses.dataclass
 class _QuestionCalls:
     """The calls of one question. Equal calls are made once; later ones wait for the reply."""
 
     n_pending: int
-    locks: dict[object, anyio.Lock] = field(default_factory=lambda: defaultdict(anyio.Lock))
-    outputs: dict[object, ModelOutput] = field(default_factory=dict)
+    locks: dict[object, anyio.Lock] = dataclasses.field(default_factory=lambda: defaultdict(anyio.Lock))
+    outputs: dict[object, ModelOutput] = dataclasses.field(default_factory=dict)
 
     async def __call__(self, key: object, call: Callable[[], Awaitable[ModelOutput]]) -> ModelOutput:
         async with self.locks[key]:
@@ -204,12 +205,12 @@ class _QuestionCalls:
             return self.outputs[key]
 
 
-@dataclass
+@dataclasses.dataclass
 class _SharedCalls:
     """The calls of all questions. A question's calls are dropped when all its conditions have been asked."""
 
     n_conditions: int
-    questions: dict[object, _QuestionCalls] = field(default_factory=dict)
+    questions: dict[object, _QuestionCalls] = dataclasses.field(default_factory=dict)
 
     @contextmanager
     def for_question(self, key: object) -> Iterator[_QuestionCalls]:
@@ -222,7 +223,7 @@ class _SharedCalls:
                 self.questions.pop(key, None)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class _Asker:
     """Runs the stages of one sample."""
 
@@ -520,7 +521,8 @@ def study_scorer(study: Study) -> Callable[..., Scorer]:
     declared = [each for each in study.task_parameters() if each.name in study.scoring.options]
 
     def build(**given: Any) -> Scorer:
-        options = complete_parameters(study.scorer_name, given, declared)
+        with as_scorer_error():
+            options = complete_parameters(study.scorer_name, given, declared)
 
         async def score(state: TaskState, target: Target) -> Score:
             if unscored := lost.score_of_lost(state.store):

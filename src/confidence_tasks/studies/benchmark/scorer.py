@@ -37,7 +37,7 @@ from confidence_tasks.harness.inspect.model_calls import (
 )
 from confidence_tasks.harness.inspect.schemas import SchemaGate, refuse_schemas, response_schema
 from confidence_tasks.harness.inspect.simulated import question_of
-from confidence_tasks.harness.staged import call_of_others
+from confidence_tasks.harness.staged import as_scorer_error, call_of_others
 from confidence_tasks.harness.stopped import PROBLEMS, why_unanswered
 from confidence_tasks.reading.explanation import escape_markdown
 from confidence_tasks.reading.stated import stated_confidence_of
@@ -107,11 +107,12 @@ def stated_confidence(
 
     Raises
     ------
-    ValueError
-        If ``ask`` names an unknown question, or ``correct`` is no bound.
+    PrerequisiteError
+        If ``ask`` names an unknown question, or ``correct`` is no bound. Inspect prints it.
     """
-    asks = parse_asks(ask, structured=structured)
-    chosen, follows = Correctness.parse(correct, scorer), SchemaGate()
+    with as_scorer_error():
+        asks, chosen = parse_asks(ask, structured=structured), Correctness.parse(correct, scorer)
+    follows = SchemaGate()
 
     async def score(state: TaskState, target: Target) -> Score:
         if unscored := score_of_lost(state.store):

@@ -10,6 +10,7 @@ from inspect_ai.model import ChatMessageUser
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.harness.compat import registered_params, with_metrics
+from confidence_tasks.harness.correctness import Correctness
 from confidence_tasks.harness.inspect.schemas import refuse_without_schemas
 from confidence_tasks.harness.inspect.viewer import versions
 from confidence_tasks.studies.benchmark.asking import NONE, parse_asks
@@ -69,7 +70,8 @@ def with_confidence(
     Raises
     ------
     ValueError
-        If ``ask`` or ``when`` is unknown, if the task has no scorer, or if its solver shuffles the options.
+        If ``ask`` or ``when`` is unknown, if ``correct`` is no bound, if the task has no scorer, or if its solver
+        shuffles the options.
 
     Examples
     --------
@@ -80,6 +82,7 @@ def with_confidence(
     >>> len(task.scorer)
     2
     """
+    Correctness.parse(correct, scorer)
     _check_questions(ask, when, structured)
     own = _as_list(task.scorer)
     _check_task(task, own)
