@@ -48,8 +48,8 @@ from confidence_tasks.studies.riskeval.confidence import (
     find_confidences,
     read_stated,
 )
-from confidence_tasks.studies.riskeval.objects import OBJECT_REQUEST, object_schemas, write_object
-from confidence_tasks.study import Question, Stage, Structured
+from confidence_tasks.studies.riskeval.objects import as_object
+from confidence_tasks.study import Question, Stage
 from confidence_tasks.study.parameter import NumberedConditions
 from confidence_tasks.study.trial import Kind, Reading, require_keys
 
@@ -236,11 +236,7 @@ def riskeval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
             "answer",
             lambda question, condition, replies: solver_prompt(question),
             system=lambda question, condition: solver_system(penalty_of(condition), strategy),
-            structured=Structured(
-                object_schemas,
-                lambda question, condition, replies: _joined(solver_prompt(question), OBJECT_REQUEST),
-                write_object,
-            ),
+            structured=as_object(solver_prompt),
         )
     ]
 
