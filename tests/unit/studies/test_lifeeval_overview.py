@@ -93,3 +93,15 @@ def test_a_reliability_diagram_of_scores_has_no_wilson_intervals(
             axes = Figure().add_subplot()
             panel.draw(axes)
             assert len(axes.collections) == whiskers
+
+
+def test_people_stand_beside_the_models_by_radius(two_models):
+    frame = next(extra for extra in two_models.extras if extra.name == "lifeeval_people").frame
+    people = frame[frame["model"] == "People"].set_index("radius")
+    assert people["confidence"].tolist() == [0.46, 0.59, 0.69, 0.78]
+    assert people["score"].tolist() == [0.106, 0.373, 0.616, 0.865]
+    assert people.loc["20", "overconfidence"] == pytest.approx(-0.085)
+    (results,) = two_models.results
+    for row in frame[frame["model"] != "People"].to_dict("records"):
+        entry = results.estimate(row["model"], f"radius={row['radius']}", "confidence")
+        assert row["confidence"] == float(entry.interval.estimate)

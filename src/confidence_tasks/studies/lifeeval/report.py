@@ -38,6 +38,7 @@ from confidence_tasks.statistics import complete, ece, overconfidence
 from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.life_table import Window, best_guess
 from confidence_tasks.studies.lifeeval import STUDY
+from confidence_tasks.studies.lifeeval.people import people
 from confidence_tasks.studies.lifeeval.replies import CONDITIONS, death_probabilities
 from confidence_tasks.studies.lifeeval.trials import GROUPINGS, group_labels
 from confidence_tasks.study.measures import rows_of
@@ -513,7 +514,7 @@ REPLICATION = paper.Replication(
 
 REPORT = StudyReport(
     figures=(general.reliability_of_scores, by_age, best_guesses, score_against_confidence),
-    tables=(overview, token_probabilities),
+    tables=(overview, people, token_probabilities),
     checks=(*checks.GENERAL, memorised_table, mixed_windows),
     grouping=by_radius_sex_and_age,
     replication=REPLICATION,
