@@ -16,6 +16,7 @@ from confidence_tasks.sources import SourceError
 COMMANDS: Mapping[str, str] = {
     "cache": "confidence_tasks.report.commands.cache:cache",
     "compare": "confidence_tasks.report.commands.compare:compare",
+    "judged": "confidence_tasks.decisions.judged_command:judged",
     "lm-eval-path": "confidence_tasks.harness.lm_eval.groups:lm_eval_path",
     "local-model": "confidence_tasks.harness.local_model:local_model",
     "new-study": "confidence_tasks.new_study:new_study",
@@ -33,6 +34,7 @@ COMMANDS: Mapping[str, str] = {
 SUMMARIES: Mapping[str, str] = {
     "cache": "Show or clear the cache of trials and estimates.",
     "compare": "Compare two models, or rank several, on the questions that all were asked.",
+    "judged": "Correct measures for the errors of a judge, by labels of people.",
     "lm-eval-path": "Print the folder for lm_eval's --include_path.",
     "local-model": "Write SmolLM2-135M-Instruct to a folder, for runs without a model hub.",
     "new-study": "Write a working template for your own study.",

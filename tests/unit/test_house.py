@@ -53,6 +53,7 @@ CALLED_BY_OTHERS = [
         "lm_eval_path",
         "new_study",
         "recalibrate",
+        "judged",
         "sequence",
     ),  # click; commands are imported by name
     *(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,8 @@ class JudgedAnswers:
         Question of each answer, or its cluster.
     n_left_out : int
         Number of trials without one of the two numbers.
+    labels : ndarray, shape (n,), optional
+        Labels of people, 1 or 0, NaN for answers without one; empty if there are no labels.
     """
 
     task: str
@@ -43,6 +45,12 @@ class JudgedAnswers:
     confidence: FloatArray
     units: NDArray[Any]
     n_left_out: int
+    labels: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def n_labels(self) -> int:
+        """Number of answers with a label."""
+        return int((~np.isnan(self.labels)).sum())
 
 
 def judged_answers(tasks: Sequence[TaskTrials], condition: str = "") -> list[JudgedAnswers]:
@@ -89,6 +97,7 @@ def _of_model(task: TaskTrials, model: ModelTrials, condition: str) -> Iterator[
                 columns["confidence"][usable],
                 units_of(columns)[usable].astype(str),
                 int(rows.sum() - usable.sum()),
+                columns.get("label", np.full(len(usable), np.nan))[usable],
             )
 
 

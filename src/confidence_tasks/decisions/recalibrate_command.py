@@ -115,6 +115,8 @@ def recalibrate(
         meaning(each.confidence) if meaning else recalibrated(each, method, settings.seed) for each in answers
     ]
     _print(answers, after, settings, as_json=as_json)
+    if meaning is None and not as_json:
+        click.echo("The intervals do not contain the error of fitting a map to these answers.")
 
 
 def _print(

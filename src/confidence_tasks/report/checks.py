@@ -17,6 +17,7 @@ from confidence_tasks.logs.sequences import of_stopped_run, sentence_on
 from confidence_tasks.logs.task_trials import asked
 from confidence_tasks.logs.trial_files import FALLBACK, QUESTION, UNKNOWN_RUN, TrialFile
 from confidence_tasks.reading.thoughts import UNKNOWN_MARK
+from confidence_tasks.report.judges import judged_by_model
 from confidence_tasks.report.labels import measure_label, number
 from confidence_tasks.report.notices import (
     Check,
@@ -596,6 +597,7 @@ READING: tuple[Check, ...] = (
     incomplete,
     stopped_early,
     ended_by_limits,
+    judged_by_model,
     repeated,
     edited_scores,
     invalidated_samples,
