@@ -170,7 +170,7 @@ def test_a_study_written_for_version_0_1_loads_with_a_warning_that_says_what_to_
         "figures": (Reference(scales, "histograms"), general.GENERAL),
         "checks": (checks.GENERAL, Reference(scales, "unstable_m_ratio")),
         "corroborating_measures": {"mratio": ("auroc", "meta_information")},
-        "grouping": LazyModule("confidence_tasks.logs.task_trials").by_condition,
+        "grouping": LazyModule("confidence_tasks.report.task_trials").by_condition,
         "replication": Reference(scales, "REPLICATION"),
         "reply_forms": Reference(scales, "REPLY_FORMS"),
         "power": None,
