@@ -1,7 +1,8 @@
 """Studies against the quirks of real servers, on both harnesses: ``python -m benchmarks.server_quirks``.
 
 Writes two tables, one for each harness, between the marks of ``docs/reliability_tables.md``: what became of the trials
-of each study under each quirk, compared with a run without quirks.
+of each study under each quirk, compared with a run without quirks. ``--harness`` and ``--quirks`` choose rows; other
+rows stay as they are.
 
 * ``same``: the same trial.
 * ``missing``: a trial without some of its numbers, or without any, and with a status or a reason.
@@ -9,15 +10,18 @@ of each study under each quirk, compared with a run without quirks.
 * ``lost``: a sample without a trial, with the reason.
 * ``stopped``: the run ended at its first calls with a sentence.
 * ``PAID``: all calls were made and there is no trial. ``WRONG``: another number, and nothing says why.
+
+The probability of integers in a reply without one, and the score that a task of another package gives to a reply
+without a confidence, are true of that reply: they are no wrong numbers.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import math
 import os
-import re
 import sys
 import tempfile
 import warnings
@@ -39,6 +43,7 @@ from tests.integration.faults.loopback import ENVIRONMENT, Server, stub
 from tests.integration.faults.quirks import QUIRKS
 
 from confidence_tasks import _registry, with_confidence
+from confidence_tasks.harness.correctness import ASKED
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.harness.refusals import REFUSED
 from confidence_tasks.sources.source import mirror_folder
@@ -53,6 +58,9 @@ NO_REPLIES = frozenset({"html", "half-a-line", "error-200"})
 FURTHER = ("half-html", "half-half-a-line", "half-empty", "half-filter", "half-lp-none")
 """Quirks of half of the requests."""
 
+EVERY = (*(name for name in QUIRKS if name not in LEFT_OUT), *FURTHER)
+"""Rows of the table."""
+
 _ARITHMETIC = {"source": "arithmetic", "n": 3}
 _MIRROR = frozenset({"fermieval", "fermieval_logprob", "fermieval_sampling"})
 """Studies whose questions must be downloaded, or come from a mirror."""
@@ -66,7 +74,7 @@ INSPECT: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         {**_ARITHMETIC, "samples": 2, "signals": "stated_after,mean_logprob,p_true,agreement"},
     ),
     "lifeeval": ("lifeeval", {"n": 3}),
-    "nlp_metad": ("nlp_metad", {"source": "arithmetic_number", "n": 3, "temperatures": "1"}),
+    "nlp_metad": ("nlp_metad", {"source": "arithmetic_number", "n": 12, "temperatures": "1"}),
     "fermieval": ("fermieval", {"n": 3, "levels": "0.9"}),
     "fermieval_logprob": ("fermieval_logprob", {"n": 3}),
     "fermieval_sampling": ("fermieval_sampling", {"n": 2, "samples": 2, "levels": 0.9}),
@@ -85,6 +93,7 @@ LM_EVAL: Mapping[str, tuple[str, Mapping[str, Any], bool]] = {
     "fermieval": ("fermieval_p0_9", {}, False),
     "fermieval_logprob": ("fermieval_logprob_first_token", {}, True),
     "fermieval_sampling": ("fermieval_sampling_interval", {"samples": 2, "levels": "0.9"}, False),
+    "benchmark": ("with_confidence", {}, False),
 }
 """Task and metadata of each study on lm-eval, and whether a completions endpoint scores its tokens."""
 
@@ -120,7 +129,13 @@ def on_inspect(study: str, quirk: str, server: Server, folder: Path) -> Run:
         "openai-api/loopback/subject", base_url=server.address(quirk), memoize=False, max_retries=2
     )
     (log,) = inspect_eval(
-        _task(study), model=model, log_dir=str(folder), display="none", log_realtime=False, max_retries=2
+        _task(study),
+        model=model,
+        log_dir=str(folder),
+        display="none",
+        log_realtime=False,
+        max_retries=2,
+        max_connections=2,
     )
     metadata = [sample.metadata for sample in log.samples or []]
     notes = frozenset(str(each[REFUSED]) for each in metadata if each.get(REFUSED))
@@ -132,7 +147,7 @@ def _task(study: str) -> Task:
     if name:
         task: Task = getattr(_registry, name)(**arguments)
         return task
-    samples = [Sample(f"What is {i} + {i}?", target=str(2 * i)) for i in (3, 5, 8)]
+    samples = [Sample(question, target=key) for question, key in SUMS.items()]
     return with_confidence(Task(samples, scorer=match(location="any"), name="sums"))
 
 
@@ -156,6 +171,8 @@ def on_lm_eval(study: str, quirk: str, server: Server, folder: Path) -> Run:
 
     before = len(server.answers)
     task, metadata, scores = LM_EVAL[study]
+    if study == "benchmark":
+        metadata = {"task": _write_sums(folder)}
     manager = TaskManager(
         include_path=str(stubs()),
         include_defaults=False,
@@ -176,22 +193,67 @@ def on_lm_eval(study: str, quirk: str, server: Server, folder: Path) -> Run:
     assert found is not None
     samples = [sample for of_task in found["samples"].values() for sample in of_task]
     return Run(
-        {(str(sample["doc"]["id"]), 1): sample["trial"] for sample in samples if "trial" in sample},
+        {key: trial for sample in samples for key, trial in _lm_eval_trials(sample)},
         len(server.answers) - before,
         frozenset(note for sample in samples for note in sample["arguments"][0][1].get(REFUSED, ())),
     )
+
+
+SUMS = {f"What is {i} + {i}?": str(2 * i) for i in (3, 5, 8)}
+"""Questions of another package, with their keys."""
+
+_SUMS_TASK = r"""
+task: sums
+dataset_path: json
+dataset_kwargs: {data_files: {test: FOLDER/sums.jsonl}}
+output_type: generate_until
+test_split: test
+doc_to_text: "{{question}}"
+doc_to_target: "{{answer}}"
+generation_kwargs: {until: ["Question:"], do_sample: false, max_gen_toks: 40}
+metric_list: [{metric: exact_match, aggregation: mean, higher_is_better: true}]
+filter_list: [{name: last, filter: [{function: regex, regex_pattern: 'Answer: (\d+)'}, {function: take_first}]}]
+"""
+
+
+def _write_sums(folder: Path) -> str:
+    docs = [{"question": question, "answer": key} for question, key in SUMS.items()]
+    (folder / "sums.jsonl").write_text("".join(f"{json.dumps(doc)}\n" for doc in docs))
+    path = folder / "sums.yaml"
+    path.write_text(_SUMS_TASK.replace("FOLDER", str(folder)))
+    return str(path)
+
+
+def _lm_eval_trials(sample: Mapping[str, Any]) -> Iterator[tuple[tuple[str, int], Mapping[str, Any]]]:
+    if "trial" in sample:
+        yield (str(sample["doc"]["id"]), 1), sample["trial"]
+    for name, asked in sample.get(ASKED, {}).items():
+        confidence = math.nan if asked["confidence"] is None else float(asked["confidence"])
+        yield (f"{sample['doc_id']}", 1), {"correct": float(sample["exact_match"]), name: confidence}
 
 
 def outcome(before: Mapping[str, Any], after: Mapping[str, Any] | None, *, noted: bool) -> str:
     """Return what became of a sample, given its trials without and with a quirk."""
     if after is None:
         return "lost"
-    numbers = {name: after[name] for name in _SCORED if isinstance(after.get(name), float)}
+    names = [name for name in _SCORED if name not in _true_of_any_reply(after)]
+    numbers = {name: after[name] for name in names if isinstance(after.get(name), float)}
     known = {name: value for name, value in numbers.items() if not math.isnan(value)}
     if any(repr(value) != repr(before.get(name)) for name, value in known.items()):
         return "noted" if noted else "WRONG"
     was_known = [name for name in numbers if not math.isnan(before.get(name, math.nan))]
     return "same" if all(name in known for name in was_known) else "missing"
+
+
+_OF_OTHERS = "0-100"
+"""Column of the confidence that only trials of tasks of other packages have."""
+
+
+def _true_of_any_reply(trial: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the columns of a trial without a confidence that are no wrong numbers, whatever the reply is."""
+    if not math.isnan(trial.get(_OF_OTHERS, trial.get("confidence", 0.0))):
+        return ()
+    return ("integer_mass", *(("correct",) if _OF_OTHERS in trial else ()))
 
 
 _SCORED = (
@@ -208,6 +270,8 @@ def cell(plain: Run, run: Run) -> str:
     counts = Counter(
         outcome(trial, run.trials.get(key), noted=bool(run.notes)) for key, trial in plain.trials.items()
     )
+    if run.message and "WRONG" in counts:
+        return "stopped"  # the sentence says what is wrong with the trials before the end
     if len(counts) == 1:
         return next(iter(counts))
     return ", ".join(f"{count} {word}" for word, count in counts.most_common())
@@ -220,13 +284,20 @@ HARNESSES: Mapping[str, tuple[Harness, Iterable[str]]] = {
 }
 
 
-def rows(name: str, quirks: Iterable[str], chosen: Iterable[str] = ()) -> Iterator[str]:
-    """Yield the lines of the table of a harness; what stopped runs goes to the standard error stream."""
-    run, every = HARNESSES[name]
-    wanted = [study for study in every if mirror_folder() is not None or study not in _MIRROR]
-    studies = [study for study in wanted if not list(chosen) or study in chosen]
-    yield f"| {name} | {' | '.join(studies)} |"
-    yield f"| --- |{' --- |' * len(studies)}"
+def studies_of(name: str) -> list[str]:
+    """Return the studies that can be run here."""
+    return [study for study in HARNESSES[name][1] if mirror_folder() is not None or study not in _MIRROR]
+
+
+def studies_header(name: str) -> tuple[str, str]:
+    """Return the first two lines of the table of a harness."""
+    studies = studies_of(name)
+    return f"| {name} | {' | '.join(studies)} |", f"| --- |{' --- |' * len(studies)}"
+
+
+def rows(name: str, quirks: Iterable[str]) -> Iterator[str]:
+    """Yield the rows of the table of a harness; what stopped runs goes to the standard error stream."""
+    run, studies = HARNESSES[name][0], studies_of(name)
     with stub() as server, tempfile.TemporaryDirectory() as folder:
         plain = {study: _quietly(run, study, "plain", server, Path(folder)) for study in studies}
         for quirk in quirks:
@@ -253,35 +324,42 @@ def main() -> None:
     """Write the tables into the page, or print those of some quirks."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quirks", default="", help="names with commas between, by default all")
-    parser.add_argument(
-        "--harness", choices=HARNESSES, help="print the table of one harness, and leave the page"
-    )
+    parser.add_argument("--harness", choices=HARNESSES, help="by default both")
     given = parser.parse_args()
     os.environ.update(ENVIRONMENT)
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
-    every = [name for name in QUIRKS if name not in LEFT_OUT] + list(FURTHER)
-    quirks = given.quirks.split(",") if given.quirks else every
-    tables = []
+    quirks = given.quirks.split(",") if given.quirks else EVERY
     for name in [given.harness] if given.harness else HARNESSES:
-        lines = []
-        for line in rows(name, quirks):
-            print(line, flush=True)
-            lines.append(line)
-        tables.append("\n".join(lines))
-    if not given.harness:
-        write("\n\n".join(tables))
+        header, rule = studies_header(name)
+        for row in rows(name, quirks):
+            print(row, flush=True)
+            write(name, header, rule, row)
 
 
 _MARKS = ("<!-- server quirks -->\n", "<!-- end of server quirks -->")
 
 
-def write(tables: str) -> None:
-    """Write the tables between the marks of the page."""
-    text = PAGE.read_text(encoding="utf-8")
-    begin, end = map(re.escape, _MARKS)
-    new = re.sub(f"{begin}.*?{end}", lambda _: f"{_MARKS[0]}\n{tables}\n\n{_MARKS[1]}", text, flags=re.DOTALL)
-    PAGE.write_text(new, encoding="utf-8")
+def write(name: str, header: str, rule: str, row: str) -> None:
+    """Put a row into the table of a harness on the page; rows of a table with other columns are dropped."""
+    before, between, after = _parts(PAGE.read_text(encoding="utf-8"))
+    tables = {_first_cell(table): table.splitlines() for table in between.strip().split("\n\n") if table}
+    old = tables.get(name, [])
+    kept = old[2:] if old[:1] == [header] else []
+    found = {_first_cell(line): line for line in (*kept, row)}
+    tables[name] = [header, rule, *(found[quirk] for quirk in EVERY if quirk in found)]
+    text = "\n\n".join("\n".join(tables[harness]) for harness in HARNESSES if harness in tables)
+    PAGE.write_text(f"{before}{_MARKS[0]}\n{text}\n\n{_MARKS[1]}{after}", encoding="utf-8")
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    before, _, rest = text.partition(_MARKS[0])
+    between, _, after = rest.partition(_MARKS[1])
+    return before, between, after
+
+
+def _first_cell(line: str) -> str:
+    return line.split("|")[1].strip()
 
 
 if __name__ == "__main__":

@@ -280,13 +280,15 @@ def conversations_of(
 def visible_turn(text: str) -> str:
     r"""Return a reply as it stands in the conversation that goes on: without the thought, unless it is nothing else.
 
+    Control tokens around the reply are left out, too: the server would take them for those of its own template.
+
     Examples
     --------
-    >>> visible_turn("<think>B or C?</think>\n\nAnswer: B")
+    >>> visible_turn("<think>B or C?</think>\n\nAnswer: B<|im_end|>")
     'Answer: B'
     """
-    visible = strip_thoughts(text)
-    return (visible.strip() or text) if visible != text else text
+    visible = strip_chat_tokens(strip_thoughts(text))
+    return (visible.strip() or text) if visible.strip() != text.strip() else text
 
 
 def as_continuation(prompt: str, text: str) -> str:

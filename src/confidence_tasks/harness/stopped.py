@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from confidence_tasks.reading.cleaning import truncate_reply
 from confidence_tasks.reading.cut_off import ends_in_format
-from confidence_tasks.reading.thoughts import strip_thoughts
+from confidence_tasks.reading.thoughts import may_be_within_thought, strip_thoughts
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.stage import ModelReply, Replies, Stage, Stop
 from confidence_tasks.study.trial import READABLE, Question, Status
@@ -86,17 +86,16 @@ class FinishedReplies:
         """Return why the study cannot read a reply of a stage; empty if it can."""
         if stage is not None and stage.forced_reply:
             return ""
-        if (
-            reply.stop == "length"
-            and stage is not None
-            and self._is_complete(stage, strip_thoughts(reply.text))
-        ):
+        visible = strip_thoughts(reply.text)
+        if reply.stop == "length" and stage is not None and self._is_complete(stage, visible):
             return ""
         has_text = bool(strip_thoughts(truncate_reply(reply.text)).strip())
         return reply.stop or ("thought" if reply.text.strip() and not has_text else "")
 
     def _is_complete(self, stage: Stage, text: str) -> bool:
         """Return whether a reply that was cut off holds all that the study reads of it."""
+        if may_be_within_thought(text):
+            return False
         if structured := stage.structured_for(self.question):
             return bool(structured.read(self.question, self.condition, text))
         if stage.complete is not None:

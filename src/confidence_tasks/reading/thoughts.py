@@ -9,9 +9,12 @@ A thought is recognised by the shape of its marks and not by a list of models. A
   prompt opened;
 * a pair of tags of any other name around the beginning of the reply, or a tag that only closes, unless the name is one
   of HTML or names an answer;
-* lines such as ``Here is my thought process:`` and ``Here is my response:``.
+* lines such as ``Here is my thought process:`` and ``Here is my response:``, and channel names whose control tokens a
+  server has dropped (``analysis...assistantfinal...``);
+* a tag of any other name on the first line, which nothing closes.
 
-A thought that is not closed ends with the text. An answer that stands only in a thought is not an answer: the model may
+Marks are recognised in any width of letters and brackets, and with invisible characters in them. A thought that is not
+closed ends with the text. An answer that stands only in a thought is not an answer: the model may
 have dropped it.
 """
 
@@ -24,122 +27,66 @@ from functools import cached_property
 from itertools import pairwise
 
 from confidence_tasks.reading.token_probabilities import answer_slice
+from confidence_tasks.reading.written_thoughts import (
+    Span,
+    after_bare_channels,
+    after_block,
+    after_headings,
+    after_paragraph,
+)
 from confidence_tasks.study.stage import ModelReply, Replies, Token
-
-Span = tuple[int, int]
 
 UNKNOWN_MARK = "control_token"
 """Rule of a reply with a control token of unknown meaning; the report counts these replies."""
 
 _TAG = (
-    r"(?:[<\[◁【⟨]{1,2}|\{\{)(?P<tag_closes>/?)(?P<tag>[^\W\d_][\w:.-]{0,40})(?:\s[^<>=\[\]\n]{0,80}=[^<>\[\]\n]{0,80})?"
-    r"(?:[>\]▷】⟩]{1,2}|\}\})"
+    r"(?P<opens>[<\[◁【⟨]{1,3}|\{\{|[({]|&lt;)(?P<loose>[ %@$_*~]{0,3})(?P<tag_closes>[/\\]?)[ %@$_*~]{0,3}"
+    r"(?P<tag>(?:[^\W\d_]|[💭🤔🧠])[\w:.-]{0,40})(?:\s[^<>=\[\]\n]{0,80}=(?P<value>[^<>\[\]\n]{0,80}))?"
+    r"[ %@$_*~]{0,3}(?:[>\]▷】⟩]{1,3}|\}\}|[)}]|&gt;)"
 )
 _CONTROL = (
     r"<(?P<outer>/?)[|｜](?P<inner>/?)(?P<control>[^<>|｜\n]{1,40})[|｜]?>|<(?P<tail>[^\s<>|｜/]{1,40})[|｜]>"
 )
 _MARK = re.compile(f"{_CONTROL}|{_TAG}")
+_LOOSE, _AROUND_WORDS = ("(", "{"), ("(", "{", "[")
+"""Brackets that are marks only around a name about thinking, and those that may stand around words of a sentence."""
+
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+_PLAIN = str.maketrans(
+    {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
+    | dict(zip("〈〉〔〕«»《》", "<>[]()()", strict=True))
+)
+"""Full-width letters and brackets, which are the same marks."""
+
 _ABOUT_THINKING = re.compile(
-    r"think|thought|reason|reflect|reflexi|analy|scratch|deliberat|ponder|ruminat|monolog|commentary|思考|推理",
+    r"think|thought|reason|reflect|r[eé]flexi|analy|scratch|deliberat|ponder|ruminat|monolog|commentary"
+    r"|pensamiento|pensamento|razona|racioc|pens[eé]e|raisonn|[üu]berleg|gedanke|denk|ragiona|pensier"
+    r"|мысл|мышлен|размыш|рассужд|思考|思索|思维|推理|推論|考え|考察|생각|사고|추론|تفكير|[💭🤔🧠]",
     re.IGNORECASE,
 )
 _ABOUT_THE_ANSWER = re.compile(
     r"answer|respon|final|output|solution|result|reply|content|message|confiden|probab|guess|decision|choice|box",
     re.IGNORECASE,
 )
-_ENDS = re.compile(r"(?:\A|[\W_])(?:end|stop|close|suffix|return|eo[a-z])(?:\Z|[\W_])", re.IGNORECASE)
+_ENDS = re.compile(
+    r"(?:\A|[\W_])(?:end|stop|close|suffix|return|eo[a-z])(?:\Z|[\W_])|\Aend(?=think|thought)", re.IGNORECASE
+)
 _BOUNDARY = re.compile(
     r"(?:\A|(?<=[\W_]))(?:begin|start|open|prefix|end|stop|close|suffix|of)(?:\Z|(?=[\W_]))|[\W_]",
     re.IGNORECASE,
 )
 _OTHER_ROLE = re.compile(r"user|human|system|tool|observation", re.IGNORECASE)
-_HTML = frozenset(
-    (
-        *(
-            "a",
-            "abbr",
-            "b",
-            "blockquote",
-            "body",
-            "br",
-            "code",
-            "dd",
-            "del",
-            "dfn",
-            "div",
-            "dl",
-            "dt",
-            "em",
-            "font",
-        ),
-        *(
-            "h1",
-            "h2",
-            "h3",
-            "h4",
-            "h5",
-            "h6",
-            "head",
-            "hr",
-            "html",
-            "i",
-            "img",
-            "ins",
-            "kbd",
-            "li",
-            "mark",
-            "math",
-        ),
-        *(
-            "ol",
-            "p",
-            "pre",
-            "q",
-            "s",
-            "samp",
-            "small",
-            "span",
-            "strike",
-            "strong",
-            "sub",
-            "sup",
-            "svg",
-            "table",
-        ),
-        *(
-            "tbody",
-            "td",
-            "th",
-            "thead",
-            "tr",
-            "tt",
-            "u",
-            "ul",
-            "var",
-            "bos",
-            "eos",
-            "pad",
-            "unk",
-            "sep",
-            "cls",
-        ),
-    )
+_HTML = re.compile(
+    "a|abbr|b|blockquote|body|br|code|dd|del|dfn|div|dl|dt|em|font|h[1-6]|head|hr|html|i|img|ins|kbd|li|mark|math|ol|p"
+    "|pre|q|s|samp|small|span|strike|strong|sub|sup|svg|table|tbody|td|th|thead|tr|tt|u|ul|var"
+    "|bos|eos|pad|unk|sep|cls",
+    re.IGNORECASE,
 )
 """Tags of HTML, and the tags with which tokenizers begin and end a text."""
 
 _LABEL = re.compile(r"\s*(?:[A-Za-z_][\w.-]{0,30}(?:[ ]\w{1,20}=[\w.-]{1,40})?)?\s*")
 _LABEL_LINE = re.compile(r"\s*([^\W\d_]{3,20})[ \t]*:?[ \t]*(?:\n|\Z)")
 _ROLE_LINE = re.compile(r"\s*(?:assistant|model|answer|response|final)[ \t]*\n", re.IGNORECASE)
-_HEADING = re.compile(
-    r"\s*(?:\#{1,6} |[*_]{1,2})?(?:here(?:'s|’s| is) )?(?:my )?(?:thinking|thoughts?|thought process|reasoning process)"
-    r"(?: process)?[:.…*_ \t]{0,8}\n",
-    re.IGNORECASE,
-)
-_LAST_HEADING = re.compile(
-    r"^(?:\#{1,6} |[*_.…]{1,3})?(?:(?:here(?:'s|’s| is) )?(?:my |the )?(?:final )?(?:response|reply|output)"
-    r"|(?:done|finished|end of) thinking)[:.…*_ \t]{0,8}$",
-    re.IGNORECASE | re.MULTILINE,
-)
 _WORD = re.compile(r"[^\W_]")
 _FEW_WORDS = 3
 """Number of words from which the content of a tag of unknown name may be a thought; fewer are a value."""
@@ -154,17 +101,19 @@ class _Mark:
     end: int
     control: bool
     closes: bool
-    square: bool
+    wordy: bool
+    value: str
 
     @cached_property
     def thinks(self) -> bool:
-        """Whether the name is about thinking."""
-        return _ABOUT_THINKING.search(self.name) is not None
+        """Whether the name is about thinking, or the value of an attribute of a name that is not about the answer."""
+        text = self.name if re.search(r"answer|final|confiden", self.name) else f"{self.name} {self.value}"
+        return _ABOUT_THINKING.search(text) is not None
 
     @cached_property
     def known(self) -> bool:
         """Whether the name is a tag of HTML, or is about the answer."""
-        return self.name.casefold() in _HTML or _ABOUT_THE_ANSWER.search(self.name) is not None
+        return _HTML.fullmatch(self.name) is not None or _ABOUT_THE_ANSWER.search(self.name) is not None
 
     @cached_property
     def base(self) -> str:
@@ -173,7 +122,13 @@ class _Mark:
 
 
 def _marks(text: str) -> list[_Mark]:
-    return [_mark(match) for match in _MARK.finditer(text)]
+    """Return the marks in a text. Loose ones, such as a word in braces, are marks only if they are about thinking."""
+    matches = [(match, _mark(match)) for match in _MARK.finditer(text)]
+    return [mark for match, mark in matches if mark.thinks or not _is_loose(match)]
+
+
+def _is_loose(match: re.Match[str]) -> bool:
+    return match["opens"] in _LOOSE or bool(match["loose"])
 
 
 def _mark(match: re.Match[str]) -> _Mark:
@@ -181,7 +136,14 @@ def _mark(match: re.Match[str]) -> _Mark:
     slash = match["outer"] or match["inner"] or match["tag_closes"]
     ends = _ENDS.search(name) is not None
     closes = bool(slash or match["tail"] or ends)
-    return _Mark(name, *match.span(), match["tag"] is None, closes, match[0].startswith("["))
+    return _Mark(
+        name,
+        *match.span(),
+        match["tag"] is None,
+        closes,
+        match["opens"] in _AROUND_WORDS,
+        match["value"] or "",
+    )
 
 
 def _has_words(text: str, span: Span, count: int = 1) -> bool:
@@ -287,10 +249,15 @@ def _unlabelled(text: str, part: _Part) -> Span:
 
 
 def _about_thinking(marks: Sequence[_Mark]) -> list[_Mark]:
-    """Return the tags about thinking. Square brackets, which may hold words, must be closed, or be in capitals."""
-    tags = [mark for mark in marks if mark.thinks and not mark.control]
-    closed = any(mark.square and mark.closes for mark in tags)
-    return [tag for tag in tags if closed or not tag.square or tag.name.isupper()]
+    """Return the tags about thinking. In brackets that may hold words, they must be closed, or be in capitals."""
+    by_value = {mark.name for mark in marks if mark.thinks and not _ABOUT_THINKING.search(mark.name)}
+    tags = [
+        mark
+        for mark in marks
+        if not mark.control and (mark.thinks or (mark.closes and mark.name in by_value))
+    ]
+    closed = any(mark.wordy and mark.closes for mark in tags)
+    return [tag for tag in tags if closed or not tag.wordy or tag.name.isupper()]
 
 
 def _by_tags(text: str, marks: Sequence[_Mark]) -> list[Span] | None:
@@ -357,12 +324,42 @@ def _begins_field(text: str, position: int, tags: Sequence[_Mark]) -> bool:
     return not _has_words(text, (position, next(after, len(text))))
 
 
-def _by_headings(text: str, marks: Sequence[_Mark]) -> list[Span] | None:
-    """Return the text after the last line that announces the reply, if the first line announces the thoughts."""
-    if not _HEADING.match(text):
+_REST_OF_LINE = re.compile(r"[ \t]*\n")
+_FEWEST_WORDS_OF_A_DRAFT = 4
+
+
+def _by_open_tag(text: str, marks: Sequence[_Mark]) -> list[Span] | None:
+    """Return no text if a tag of unknown name, which is no value, stands alone on the first line and is not closed."""
+    first = _unclosed(text, marks)
+    if first is None or not _REST_OF_LINE.match(text, first.end):
         return None
-    headings = list(_LAST_HEADING.finditer(text))
-    return [(headings[-1].end(), len(text))] if headings else None
+    is_draft = "{" in text[first.end :] or _has_words(text, (first.end, len(text)), _FEWEST_WORDS_OF_A_DRAFT)
+    return [] if _is_name(first) and is_draft else None
+
+
+def _unclosed(text: str, marks: Sequence[_Mark]) -> _Mark | None:
+    """Return the tag of unknown name with which a text begins and which nothing closes; None if there is none."""
+    tags = _unknown_tags(marks)
+    if not tags or _has_words(text, (0, tags[0].start)):
+        return None
+    return None if _closing_of(tags, at_start=True) else tags[0]
+
+
+def _is_name(tag: _Mark) -> bool:
+    """Return whether a tag is no value such as ``<C>`` or ``<Paris>``, and no word of a sentence."""
+    is_word = tag.name.islower() or not tag.name.isascii()
+    return len(tag.name) > 1 and (tag.name.isupper() or (is_word and not tag.wordy))
+
+
+def may_be_within_thought(text: str) -> bool:
+    """Return whether a text that was cut off begins with a tag of unknown name that nothing closes.
+
+    Examples
+    --------
+    >>> may_be_within_thought("<mull>Answer: B"), may_be_within_thought("<mull>B?</mull>Answer: B")
+    (True, False)
+    """
+    return _unclosed(text, _marks(text)) is not None
 
 
 _SHAPES: tuple[Callable[[str, Sequence[_Mark]], list[Span] | None], ...] = (
@@ -370,7 +367,11 @@ _SHAPES: tuple[Callable[[str, Sequence[_Mark]], list[Span] | None], ...] = (
     _by_tags,
     _by_labelled_tag,
     _by_first_pair,
-    _by_headings,
+    lambda text, marks: after_headings(text),
+    lambda text, marks: after_bare_channels(text),
+    lambda text, marks: after_block(text),
+    lambda text, marks: after_paragraph(text),
+    _by_open_tag,
 )
 
 # Replies ----------------------------------------------------------------------------------------------------------
@@ -384,6 +385,20 @@ def visible_spans(text: str) -> list[Span]:
     >>> visible_spans("<think>A?</think>B"), visible_spans("B"), visible_spans("<think>A?")
     ([(17, 18)], [(0, 1)], [])
     """
+    if not _INVISIBLE.search(text):
+        return _visible(text.translate(_PLAIN))
+    places = [i for i, character in enumerate(text) if not _INVISIBLE.match(character)]
+    plain = "".join(text[i] for i in places)
+    return [_placed(text, places, span) for span in _visible(plain.translate(_PLAIN))]
+
+
+def _placed(text: str, places: Sequence[int], span: Span) -> Span:
+    """Return where a span stands in the text with invisible characters, of which the first and the last are kept."""
+    begin, end = span
+    return places[begin] if begin else 0, places[end] if end < len(places) else len(text)
+
+
+def _visible(text: str) -> list[Span]:
     marks = _marks(text)
     for shape in _SHAPES:
         spans = shape(text, marks)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -78,8 +77,8 @@ def _completions(asked: Mapping[str, Any], speak: Speaker) -> Reply:
 def scored_prompt(tokens: list[str]) -> dict[str, Any]:
     """Return the log-probabilities of a prompt's tokens and of one more, as a completions endpoint with ``echo``."""
     values: list[float | None] = [None]
-    for pair in itertools.pairwise(tokens):
-        digest = blake2b("".join(pair).encode(), digest_size=2).digest()
+    for token in tokens[1:]:  # not those before it, so that a thought changes nothing
+        digest = blake2b(token.encode(), digest_size=2).digest()
         values.append(-5 - (int.from_bytes(digest) % 300) / 100)
     every, values = [*tokens, "x"], [*values, math.log(0.6)]
     tops = [None if value is None else {token: value} for token, value in zip(every, values, strict=True)]

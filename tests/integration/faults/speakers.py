@@ -206,7 +206,10 @@ FORMATS: tuple[tuple[str, Callable[[_Draw], str]], ...] = (
         "one of these expressions",
         lambda draw: ("Likely", "Almost certain", "Unlikely", "Probable")[draw.number % 4],
     ),
-    (r"How likely is it that your answer is right\? Reply", lambda draw: str(draw.rating)),
+    (
+        r"(?:How likely is it|How confident are you) that your answer is right\? Reply",
+        lambda draw: str(draw.rating),
+    ),
     ("exponent x only|integer exponent", lambda draw: str(draw.number % 9)),
     (r'\{"L"', _interval),
     (r'"Confidence": "\Z', lambda draw: f'{draw.share}"\n}}'),
@@ -225,7 +228,7 @@ def plausible(asked: Mapping[str, Any]) -> Reply:
     system = turns[0] if asked["messages"][0]["role"] == "system" else ""
     prompt = turns[-1] if turns[-1] == system or not system else f"{system}\n{turns[-1]}"
     sampled = [asked.get("temperature"), asked.get("seed")] if asked.get("temperature") else []
-    draw = _Draw(prompt, _number(turns, sampled))
+    draw = _Draw(prompt, _number([turn.strip() for turn in turns], sampled))
     text = next(reply for pattern, reply in FORMATS if re.search(pattern, prompt))(draw)
     logprobs = probabilities(text, asked.get("top_logprobs") or 0) if asked.get("logprobs") else None
     reply = completion(text, logprobs=logprobs)

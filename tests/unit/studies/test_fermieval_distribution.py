@@ -57,6 +57,30 @@ def test_any_other_token_ends_the_number(end):
     assert probabilities == pytest.approx({7: 0.7, 75: 0.3})
 
 
+@pytest.mark.parametrize(
+    "after",
+    [
+        [],
+        [Token("<|im_end|>", -28.7, {})],
+        [Token("<|im_end|>", -0.1, {})],
+        [Token("\n", math.log(0.5), {"\n": math.log(0.5), "A": math.log(0.2)})],
+    ],
+)
+def test_a_token_after_the_number_takes_no_probability_from_it(after):
+    """Servers report end tokens without alternatives, or with a log-probability that means nothing."""
+    found = integer_probabilities([token("3", {"3": 0.8, "4": 0.15}), *after])
+
+    assert found == pytest.approx({3: 0.8, 4: 0.15})
+
+
+def test_listed_digits_are_all_that_the_number_loses():
+    found = integer_probabilities(
+        [token("3", {"3": 0.8}), token("<|return|>", {"<|return|>": 0.6, "0": 0.1})]
+    )
+
+    assert found == pytest.approx({3: 0.8 * 0.9, 30: 0.8 * 0.1})
+
+
 def test_alternatives_are_used_if_the_reply_does_not_begin_with_an_integer():
     probabilities = integer_probabilities(
         [token("The", {"The": 0.7, "6": 0.2, "7": 0.1}), token(" 9", {" 9": 1.0})]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -39,7 +40,7 @@ from inspect_ai.util import Store, concurrency
 from confidence_tasks.harness.address import is_own_server
 from confidence_tasks.harness.compat import hf_parts, hf_prompt, run_settings
 from confidence_tasks.harness.inspect.origin import address_of, is_cached_reply, note_origin
-from confidence_tasks.harness.inspect.refused import note_refusals, tolerate_refusals
+from confidence_tasks.harness.inspect.refused import name_server, note_refusals, tolerate_refusals
 from confidence_tasks.harness.refusals import REFUSED, RefusedParameterError
 from confidence_tasks.harness.staged import as_continuation
 from confidence_tasks.reading.thoughts import strip_thoughts, without_thoughts
@@ -236,6 +237,18 @@ def asked_model(role: str = "") -> Model:
     return model
 
 
+@solver
+def named_server() -> Solver:
+    """Return a solver after which an answer that is no reply of a model is an error that names the server."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        if type(get_model().api).__name__ not in _IN_PROCESS:
+            name_server(get_model())
+        return state
+
+    return solve
+
+
 _STOPS: Mapping[str, Stop] = {"max_tokens": "length", "model_length": "length", "content_filter": "filter"}
 """Inspect's reasons to stop before the model has finished; ``model_length`` is the context of the model."""
 
@@ -349,6 +362,12 @@ def with_tokens(metadata: Mapping[str, Any], used: Mapping[str, float]) -> dict[
     return {**others, **{kind: metadata[kind] + used[kind] for kind in TOKENS if kind in both}}
 
 
+ZEROS_OF_A_RUN = 20
+"""Number of tokens at the start of a run after which log-probabilities that are all exactly 0 were not measured.
+
+A few tokens of a very sure model may all be rounded to 0.
+"""
+
 EMPTY_REPLIES = 3
 """Number of consecutive empty replies at the start of a run after which the model is refused."""
 
@@ -384,6 +403,7 @@ class ProbabilityGate:
     purpose: str
     stage: Stage
     _faults: WeakKeyDictionary[ModelAPI, str] = field(default_factory=WeakKeyDictionary)
+    _zeros: WeakKeyDictionary[ModelAPI, float] = field(default_factory=WeakKeyDictionary)
     _empty: WeakKeyDictionary[ModelAPI, int] = field(default_factory=WeakKeyDictionary)
 
     async def __call__(self, model: Model, ask: Callable[[], Awaitable[TaskState]]) -> TaskState:
@@ -396,10 +416,14 @@ class ProbabilityGate:
                 if model.api not in self._faults:
                     state = await self._ask_first(model, ask)
                     self._record_fault(model, state.output)
+                    self._count_zeros(model, state.output)
                     self._raise_fault(model)
                     return state
         self._raise_fault(model)
-        return await ask()
+        state = await ask()
+        self._count_zeros(model, state.output)
+        self._raise_fault(model)
+        return state
 
     async def _ask_first(self, model: Model, ask: Callable[[], Awaitable[TaskState]]) -> TaskState:
         try:
@@ -424,6 +448,18 @@ class ProbabilityGate:
             self._faults[model.api] = fault if problem else ""
         else:
             self._record_empty(model, output)
+
+    def _count_zeros(self, model: Model, output: ModelOutput) -> None:
+        """Record a fault if all tokens so far have a log-probability of exactly 0, which short replies cannot tell."""
+        tokens = reply_tokens(output)
+        so_far = self._zeros.get(model.api, 0)
+        measured = any(token.logprob for token in tokens)
+        self._zeros[model.api] = math.inf if measured else so_far + len(tokens)
+        if ZEROS_OF_A_RUN <= self._zeros[model.api] < math.inf:
+            self._faults[model.api] = (
+                f"{model} returned a log-probability of exactly 0 for each of its first {self._zeros[model.api]:.0f}"
+                f" tokens, so none was measured: {OTHER_PROVIDERS}"
+            )
 
     def _record_empty(self, model: Model, output: ModelOutput) -> None:
         """Record a reply without text, or with reasoning only."""

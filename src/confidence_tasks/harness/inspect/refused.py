@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from json import JSONDecodeError
 from types import MappingProxyType
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from inspect_ai.model import GenerateConfig, Model, ModelAPI, ModelOutput
 from inspect_ai.solver import TaskState
@@ -66,6 +66,7 @@ def tolerate_refusals(model: Model) -> None:
     if api in _tolerated:
         return
     refusals = _tolerated[api] = Refusals(str(model))
+    name_server(model)
     generate = api.generate
 
     async def generate_tolerantly(input: Any, tools: Any, tool_choice: Any, config: GenerateConfig) -> Any:
@@ -74,11 +75,9 @@ def tolerate_refusals(model: Model) -> None:
             try:
                 result = await generate(input, tools, tool_choice, _with_parameters(config, sent))
             except Exception as error:
-                if _learn(refusals, sent, error):
-                    continue
-                if isinstance(error, _NO_REPLY) and not api.should_retry(error):
-                    raise _no_reply(model, error) from error
-                raise
+                if not _learn(refusals, sent, error):
+                    raise
+                continue
             output = result[0] if isinstance(result, tuple) else result
             if isinstance(output, Exception):
                 if not _learn(refusals, sent, output):
@@ -92,13 +91,42 @@ def tolerate_refusals(model: Model) -> None:
     api.generate = generate_tolerantly  # type: ignore[method-assign]
 
 
+_named: WeakSet[ModelAPI] = WeakSet()
+
+
+def name_server(model: Model) -> None:
+    """Make an answer of the server that is no reply of a model an error that names the server and what to check."""
+    api = model.api
+    if api in _named:
+        return
+    _named.add(api)
+    generate = api.generate
+
+    async def generate_or_name(input: Any, tools: Any, tool_choice: Any, config: GenerateConfig) -> Any:
+        try:
+            return await generate(input, tools, tool_choice, config)
+        except _NO_REPLY as error:
+            if api.should_retry(error):
+                raise
+            raise _no_reply(model, error) from error
+
+    api.generate = generate_or_name  # type: ignore[method-assign]
+
+
+_CHECK_ADDRESS = "Check that the address (base_url) is that of the API, and what the server's log says"
+_IN_PARTS = (
+    "The message came in parts: use the provider that Inspect has for this service, such as mistral/MODEL, or a server"
+    " that sends the message as one text"
+)
+
+
 def _no_reply(model: Model, error: Exception) -> NoReplyError:
     address = public_address(address_of(model))
     server = f"the server {address}" if address else "its server"
     said = f"{type(error).__name__}: {error}"[:300]
+    fix = _IN_PARTS if isinstance(error, TypeError) and "'list'" in said else _CHECK_ADDRESS
     return NoReplyError(
-        f"{model}: {server} answered with something that is no reply of a model ({said}). Check that the address "
-        "(base_url) is that of the API, and what the server's log says"
+        f"{model}: {server} answered with something that is no reply of a model ({said}). {fix}"
     )
 
 

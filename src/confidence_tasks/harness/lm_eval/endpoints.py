@@ -59,13 +59,13 @@ _FIRST = 3
 _AGAIN = (408, 409, 425, 429)
 """HTTP statuses below 500 after which a call is worth repeating."""
 
-_FIXES: Mapping[int, str] = {
+FIXES: Mapping[int, str] = {
     401: "check the key in OPENAI_API_KEY",
     403: "check the key in OPENAI_API_KEY",
     404: "check base_url, such as http://127.0.0.1:8000/v1/chat/completions, and model",
     429: "wait, check the quota of the key, or lower num_concurrent",
 }
-_CHECK = "check that base_url is the whole address of a running server, such as http://127.0.0.1:8000/v1/chat/completions"
+CHECK = "check that base_url is the whole address of a running server, such as http://127.0.0.1:8000/v1/chat/completions"
 
 _UNANSWERED = "unanswered"
 """Key of what stands for the reply of a server without one: the reason."""
@@ -135,7 +135,7 @@ class Server:
             try:
                 status, text = post(self.model, payload)
             except http.RequestException as error:
-                raise _TryAgainError(f"it cannot be reached ({type(error).__name__}): {_CHECK}") from error
+                raise _TryAgainError(f"it cannot be reached ({type(error).__name__}): {CHECK}") from error
             if wire.is_filtered_prompt(text):
                 return wire.filtered_replies(n_replies)
             if status not in REFUSING or not self.refusals.learn(payload, text, needed):
@@ -149,13 +149,13 @@ class Server:
 
     def _read(self, status: int, text: str, sent: Mapping[str, Any], n_replies: int) -> dict[str, Any]:
         if status >= 300:
-            problem = f"it answered {status}: {quoted(read_refusal(text)[0])} ({_FIXES.get(status, _CHECK)})"
+            problem = f"it answered {status}: {quoted(read_refusal(text)[0])} ({FIXES.get(status, CHECK)})"
             if status in _AGAIN or status >= 500:
                 raise _TryAgainError(problem)
             return {_UNANSWERED: problem, "n": n_replies}
         outputs, problem = wire.read_body(text, n_replies)
         if problem:
-            raise _TryAgainError(f"{problem} ({_CHECK})")
+            raise _TryAgainError(f"{problem} ({CHECK})")
         self.refusals.accept(sent)
         return outputs
 

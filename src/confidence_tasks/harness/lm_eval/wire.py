@@ -91,7 +91,7 @@ def _with_text(choice: dict[str, Any]) -> dict[str, Any]:
     """Return a choice whose message is a text: the content, its parts of text, or the words of a refusal."""
     message = choice.get("message")
     if not isinstance(message, dict):
-        return {**choice, "text": str(choice.get("text") or "")}
+        return {**choice, "text": _text(choice.get("text"))}
     text = _text(message.get("content")) or _text(message.get("refusal"))
     return {**choice, "message": {**message, "content": text}}
 

@@ -24,6 +24,8 @@ from confidence_tasks.harness.compat import (
 )
 from confidence_tasks.harness.correctness import ASKED, SUFFIX, Correctness, is_partial
 from confidence_tasks.harness.lm_eval.groups import MetricTrial, aggregations
+from confidence_tasks.harness.lm_eval.named_server import REQUEST_TYPE as NAME_SERVER
+from confidence_tasks.harness.lm_eval.named_server import NamedServer
 from confidence_tasks.harness.lm_eval.side_requests import REQUEST_TYPE, SideRequest
 from confidence_tasks.harness.lm_eval.staged import StudyOfStages, warn_once
 from confidence_tasks.harness.staged import as_usage_error, call_of_others
@@ -201,7 +203,14 @@ class Asking:
             call=own[0].call,  # type: ignore[attr-defined]
             turns=self.turns,
         )
-        return [*own, side]
+        named = NamedServer(
+            request_type=NAME_SERVER,  # type: ignore[arg-type]
+            doc=doc,
+            arguments=own[0].args,
+            idx=len(own) + 1,
+            metadata=options["metadata"],
+        )
+        return [named, *own, side]
 
     def _question(self, doc: dict[str, Any]) -> Question:
         """Return a document as a question, for a simulated subject."""
@@ -219,6 +228,7 @@ class Asking:
     def apply_filters(self) -> Any:
         """Take the replies about replies away, and apply the inner task's filters to the others."""
         sides = taken_requests(self, SideRequest)
+        taken_requests(self, NamedServer)
         self.replies = {int(side.doc_id or 0): side.resps[0] for side in sides}
         return super().apply_filters()  # type: ignore[misc]
 

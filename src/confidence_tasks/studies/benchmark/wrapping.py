@@ -11,6 +11,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.harness.compat import registered_params, with_metrics
 from confidence_tasks.harness.correctness import Correctness
+from confidence_tasks.harness.inspect.model_calls import named_server
 from confidence_tasks.harness.inspect.schemas import refuse_without_schemas
 from confidence_tasks.harness.inspect.viewer import versions
 from confidence_tasks.studies.benchmark.asking import NONE, parse_asks
@@ -108,10 +109,12 @@ def with_confidence(
             "versions": versions(),
         },
     }
-    if structured:
-        changes["setup"] = [refuse_without_schemas(), *_as_list(task.setup)]
-    if when == "within":
-        changes["setup"] = [*_as_list(task.setup), ask_within()]
+    changes["setup"] = [
+        named_server(),
+        *([refuse_without_schemas()] if structured else ()),
+        *_as_list(task.setup),
+        *([ask_within()] if when == "within" else ()),
+    ]
     return task_with(task, **changes)
 
 

@@ -65,14 +65,18 @@ _MINUS = str.maketrans("−–﹣－", "----")
 _SIGNS = frozenset({"", "+", "-"})
 _INTEGER = re.compile(r"[-+]?\d{1,9}", re.ASCII)
 
+_FLOAT_ERROR = 1e-9
+"""Largest error of a sum of probabilities that is due to floating-point arithmetic."""
+
 
 def integer_probabilities(tokens: Sequence[Token]) -> dict[int, float]:
     r"""Compute the probability of each integer with which the reply could have begun, from the tokens' alternatives.
 
     An alternative to the first token that is an integer has its own probability. After a token of the reply that is a
     sign or digits, the alternatives to the next token are used in the same way, multiplied by the probability of the
-    tokens before: an alternative that continues the number gives a longer integer, and any other ends the number. An
-    alternative that the reply did not take is assumed to end its integer.
+    tokens before: an alternative that continues the number gives a longer integer, and the number ends with the
+    probability that is left, whether other tokens are listed or not. An alternative that the reply did not take is
+    assumed to end its integer.
 
     Tokens that are not part of an integer, signs without digits, and integers beyond `LARGEST_EXPONENT` are dropped. A
     token that is listed twice is used once. The probabilities add up to less than 1 if tokens were dropped or not
@@ -98,16 +102,29 @@ def integer_probabilities(tokens: Sequence[Token]) -> dict[int, float]:
         if missing_reason([token]):
             return {}
         longer, written = _append(number, token.text), token.text.translate(VOCABULARY_SPACES)
-        for text, logprob in candidates(token).items():
-            if text == written and longer is not None:
-                continue
-            _add_mass(mass, _append(number, text) or number, probability * math.exp(min(logprob, 0.0)))
+        further = _continuations(number, token)
+        for text, (other, share) in further.items():
+            if text != written:
+                _add_mass(mass, other, probability * share)
+        ends = 1.0 - math.fsum(share for _, share in further.values())
+        if ends > _FLOAT_ERROR:
+            _add_mass(mass, number, probability * ends)
         if longer is None:
             break
         number, probability = longer, probability * math.exp(min(token.logprob, 0.0))
     else:
         _add_mass(mass, number, probability)
     return dict(sorted(mass.items()))
+
+
+def _continuations(number: str, token: Token) -> dict[str, tuple[str, float]]:
+    """Return the longer number and the probability of each listed text that continues a number."""
+    longer = {text: (_append(number, text), logprob) for text, logprob in candidates(token).items()}
+    return {
+        text: (other, math.exp(min(logprob, 0.0)))
+        for text, (other, logprob) in longer.items()
+        if other is not None
+    }
 
 
 def _append(number: str, token: str) -> str | None:
@@ -168,9 +185,6 @@ def check_distribution(text: str) -> None:
 
 
 CONDITION = "first_token"
-
-_FLOAT_ERROR = 1e-9
-"""Largest excess over 1 of a sum of probabilities that is due to floating-point arithmetic."""
 
 
 class DistributionTrial(Trial):
