@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from inspect_ai import eval
+from inspect_ai import Task, eval
+from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalLog
 from inspect_ai.model import Model, get_model
+from inspect_ai.scorer import match
 from tests.integration.faults.loopback import ENVIRONMENT, Server, stub
 
+from confidence_tasks import with_confidence
 from confidence_tasks._registry import boolq, fermieval_logprob, nlp_metad, riskeval, signals
 from confidence_tasks.cli import main
 from confidence_tasks.harness.inspect.viewer import scored_trial
@@ -282,3 +285,25 @@ def test_an_answer_that_is_no_reply_names_the_server_and_what_to_check(
         f"the server {server.address(quirks)} answered with something that is no reply" in log.error.message
     )
     assert "Check that the address (base_url)" in log.error.message
+
+
+def test_a_message_in_parts_names_the_server_and_another_provider(server: Server, tmp_path: Path) -> None:
+    log = run(riskeval(source="arithmetic", n=2, penalties="1"), model(server, "parts"), tmp_path)
+    assert log.error is not None
+    assert f"the server {server.address('parts')} answered" in log.error.message
+    assert "use the provider that Inspect has for this service" in log.error.message
+
+
+def test_a_server_that_a_task_of_another_package_asks_is_named(server: Server, tmp_path: Path) -> None:
+    task = with_confidence(Task([Sample("1 + 1 =", target="2")], scorer=match()))
+    log = run(task, model(server, "html"), tmp_path)
+    assert log.error is not None
+    assert f"the server {server.address('html')} answered" in log.error.message
+
+
+def test_no_control_token_is_sent_back(server: Server, tmp_path: Path) -> None:
+    settings = {"source": "arithmetic", "n": 1, "signals": "stated_after"}
+    run(signals(**settings), model(server, "end-token"), tmp_path)
+    (turns,) = [asked["messages"] for asked in server.requests if len(asked["messages"]) > 1]
+    assert [turn["role"] for turn in turns] == ["user", "assistant", "user"]
+    assert "<|im_end|>" not in str(turns)

@@ -74,6 +74,33 @@ def test_one_reply_is_paid_for_where_errors_of_samples_are_tolerated(tmp_path: P
     assert len(calls) == 1
 
 
+def numbers(logprob: Callable[[int], float]) -> Callable[[int], ModelOutput]:
+    def reply(number: int) -> ModelOutput:
+        made = output("25", probabilities=False)
+        made.choices[0].logprobs = Logprobs(
+            content=[Logprob(token="2", logprob=0.0), Logprob(token="5", logprob=logprob(number))]
+        )
+        return made
+
+    return reply
+
+
+def test_a_server_that_fills_in_0_for_short_replies_is_refused_when_there_are_enough(tmp_path: Path) -> None:
+    task = nlp_metad(source="arithmetic_number", n=30, temperatures="1")
+    model, calls = asked(numbers(lambda number: 0.0))
+    (log,) = eval(task, model=model, log_dir=str(tmp_path), display="none", max_connections=1)
+    assert log.error is not None
+    assert "a log-probability of exactly 0 for each of its first 20 tokens" in log.error.message
+    assert len(calls) == 10
+
+
+def test_one_other_log_probability_shows_that_they_are_measured(tmp_path: Path) -> None:
+    task = nlp_metad(source="arithmetic_number", n=30, temperatures="1")
+    model, _ = asked(numbers(lambda number: -0.001 if number == 3 else 0.0))
+    (log,) = eval(task, model=model, log_dir=str(tmp_path), display="none", max_connections=1)
+    assert log.status == "success", log.error
+
+
 def test_every_sample_is_asked_once_when_the_first_reply_has_them(tmp_path: Path) -> None:
     model, calls = asked(lambda _: output("Paris", probabilities=True))
     assert run(model, tmp_path).status == "success"

@@ -203,6 +203,15 @@ def test_tools_become_text_a_dangling_call_too_and_the_final_answer_is_repeated(
     assert parse_asks("0-20")[0].prompt(answer).startswith("Your final answer: So 2.\n\nHow confident")
 
 
+def test_a_thought_in_the_text_is_not_sent_back() -> None:
+    said = "<|channel|>analysis<|message|>3?<|end|><|start|>assistant<|channel|>final<|message|>2<|return|>"
+    messages = [ChatMessageUser(content="1 + 1 ="), ChatMessageAssistant(content=said)]
+    state = TaskState("m", "s", 1, "1 + 1 =", messages, output=ModelOutput.from_content("m", said))
+    turns, answer = side_conversation(state)
+    assert [turn.text for turn in turns] == ["1 + 1 =", "2"]
+    assert answer == ""
+
+
 def test_within_adds_the_instruction_to_the_prompt_and_the_label_says_so(tmp_path: Path) -> None:
     log = run(with_confidence(sums(), when="within"), tmp_path)
     assert all("Confidence: <number>" in each.messages[0].text for each in log.samples)

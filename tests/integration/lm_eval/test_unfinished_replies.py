@@ -65,6 +65,13 @@ def test_a_completions_endpoint_says_why_it_stopped(server: Server) -> None:
     assert {each["status"] for each in trials(completions(server, "plain"), TASKS[0])} == {"ok"}
 
 
+def test_parts_of_a_completion_are_its_text() -> None:
+    parts = [{"type": "thinking", "thinking": "A?"}, {"type": "text", "text": "B"}]
+    output = {"choices": [{"index": 0, "text": parts, "finish_reason": "stop"}]}
+
+    assert generations(output, lambda found: [each["text"] for each in found["choices"]]) == ["B"]
+
+
 def test_the_cache_keeps_why_a_reply_ended(server: Server, tmp_path: Path) -> None:
     runs = [
         trials(chat(server, "half-cut"), TASKS[0], n=8, use_cache=str(tmp_path / "cache")) for _ in range(2)

@@ -1,17 +1,21 @@
 """Generative tasks of lm-eval with a question about the confidence in each reply."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
 from sklearn.metrics import roc_auc_score
+from tests.integration.faults.loopback import Server
 from tests.integration.lm_eval.harnesses import Scripted, stubs
+from tests.integration.lm_eval.servers import chat
 
 from confidence_tasks.harness.correctness import ASKED
 from confidence_tasks.harness.lm_eval.generated import Generated
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+from confidence_tasks.harness.refusals import StopError
 from confidence_tasks.logs.collection import collect
 
 pytestmark = pytest.mark.slow
@@ -189,6 +193,19 @@ def test_a_model_is_asked_about_the_visible_part_of_its_answer(folder: Path) -> 
     run = evaluate(folder, model, metadata={"task": "sums"}, limit=1, apply_chat_template=True)
     assert json.loads(model.asked[1])[1]["content"] == "It is 0"
     assert run["samples"]["sums_confidence"][0][ASKED]["0-100"]["confidence"] is not None
+
+
+@pytest.mark.parametrize("concurrent", [1, 2])
+@pytest.mark.parametrize(
+    ("quirk", "fix"),
+    [("html", "base_url is the whole address"), ("parts", "in parts"), ("quota", "check the quota")],
+)
+def test_a_server_without_replies_is_named(
+    folder: Path, quirk: str, fix: str, concurrent: int, server: Server
+) -> None:
+    model = chat(server, quirk, num_concurrent=concurrent)
+    with pytest.raises(StopError, match=f"{re.escape(server.address(quirk))}.* answered .*{fix}"):
+        evaluate(folder, model, metadata={"task": "sums"}, limit=2, apply_chat_template=True)
 
 
 def test_the_results_have_measures_of_each_confidence_and_filter(folder: Path) -> None:

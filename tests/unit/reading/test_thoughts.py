@@ -55,6 +55,40 @@ FORMATS = {
     "headings": "Here is my thought process:\n{d}\n\nHere is my response:\n{f}",
     "markdown headings": "### Thought process\n{d}\n### Response\n{f}",
     "printed headings": "Thinking...\n{d}\n...done thinking.\n\n{f}",
+    "full-width brackets": "＜think＞{d}＜／think＞{f}",
+    "full-width letters": "［ＴＨＩＮＫ］{d}［／ＴＨＩＮＫ］{f}",
+    "Chinese": "<思考>{d}</思考>{f}",
+    "Cyrillic": "<размышление>{d}</размышление>\n{f}",
+    "Chinese, only closed": "{d}\n</思索>\n{f}",
+    "book brackets": "《think》{d}《/think》{f}",
+    "guillemets": "«think»{d}«/think»{f}",
+    "parentheses": "(thinking) {d} (/thinking)\n{f}",
+    "one brace": "{{think}}{d}{{/think}}{f}",
+    "template": "{{% think %}}{d}{{% endthink %}}{f}",
+    "spaces": "< think >{d}</ think >{f}",
+    "backslash": "<think>{d}<\\think>{f}",
+    "underscores": "<__think__>{d}</__think__>{f}",
+    "emoji": "<💭>{d}</💭>{f}",
+    "escaped": "&lt;think&gt;{d}&lt;/think&gt;{f}",
+    "zero width": "<th\u200bink>{d}</th\u200bink>{f}",
+    "zero width after the bracket": "<\u2060think>{d}<\u2060/think>{f}",
+    "byte order mark": "\ufeff<think>{d}</think>{f}",
+    "type of a message": '<message type="thought">{d}</message>{f}',
+    "class of a division": '<div class="thinking">{d}</div>{f}',
+    "channel with attributes": "<|channel|>analysis effort=high<|message|>{d}<|end|><|start|>assistant<|channel|>final"
+    "<|message|>{f}",
+    "channels without tokens": "analysis{d}assistantfinal{f}",
+    "channels on lines": "analysis\n{d}\nassistantfinal\n{f}",
+    "nested": "<think>a<reason>{d}</reason>{d}</think>{f}",
+    "two of two kinds": "<think>{d}</think>[THINK]{d}[/THINK]{f}",
+    "thought after the reply": "{f}\n<think>{d}</think>",
+    "unclosed thought after the reply": "{f}\n<思考>{d}",
+    "fence": "```thinking\n{d}\n```\n{f}",
+    "comment": "<!-- {d} -->\n{f}",
+    "bold headings": "**Thinking**\n{d}\n\n**Response:**\n{f}",
+    "lines of capitals": "=== THINKING ===\n{d}\n=== FINAL ===\n{f}",
+    "begin and end in words": "BEGIN THINKING\n{d}\nEND THINKING\n{f}",
+    "rule": "Reasoning:\n{d}\n\n---\n\n{f}",
 }  # fmt: skip
 
 
@@ -75,6 +109,12 @@ def test_the_text_after_a_thought_is_the_reply(name: str, draft: str, final: str
         "<|channel>thought\nC",
         "<think>Answer: C</think>",
         "[THINK]C",
+        "＜思考＞Answer: C",
+        "analysisAnswer: C",
+        "<mull>\nAnswer: C\nConfidence: 90",
+        '<рассмотрение>\n{"Answer": "C"}',
+        "<!-- Answer: C",
+        "```thinking\nAnswer: C",
     ],
 )
 def test_an_answer_in_the_thought_only_is_none(text: str) -> None:
@@ -95,10 +135,30 @@ def test_an_answer_in_the_thought_only_is_none(text: str) -> None:
         "<|begin_of_text|>C<|eot_id|>",
         "Thinking about it, C.",
         "Answer: C, by reasoning",
+        "analysis of variance",
+        "{think} of a number",
+        "«Reflexion» (reasoning) 60 + 6 = 66",
+        "<C>\nConfidence: 90 percent sure of it",
+        "<Paris>\nIt is the capital of France. Confidence: 90",
+        '<answer note="by reasoning">C</answer>',
+        "Thinking: 60 + 6 = 66",
+        "**Reasoning**\n60 + 6 = 66, so C.\nConfidence: 90",
+        "＜C＞",
     ],
 )
 def test_other_marks_are_no_thoughts(text: str) -> None:
     assert strip_thoughts(text) == text
+
+
+def test_a_heading_of_the_answer_stays_with_it() -> None:
+    """Readers need the label, and a confidence may follow under a heading of its own."""
+    text = "## Thinking\nMaybe A.\n\n## Answer\nC\n\n## Confidence\n90"
+
+    assert strip_thoughts(text) == "## Answer\nC\n\n## Confidence\n90"
+
+
+def test_invisible_characters_of_the_reply_are_kept() -> None:
+    assert strip_thoughts("<th\u200bink>A?</think>n\u200bo") == "n\u200bo"
 
 
 def test_text_before_a_thought_is_kept() -> None:
@@ -130,7 +190,18 @@ REPLIES = {
 
 @pytest.mark.parametrize("name", REPLIES)
 @pytest.mark.parametrize(
-    "form", ["half tokens", "turns", "start and end", "unknown pair of tokens", "headings", "prefix"]
+    "form",
+    [
+        *("half tokens", "turns", "start and end", "unknown pair of tokens", "headings", "prefix"),
+        *(
+            "full-width brackets",
+            "Cyrillic",
+            "zero width",
+            "channels without tokens",
+            "bold headings",
+            "comment",
+        ),
+    ],
 )
 def test_every_study_reads_the_reply_after_the_thought(name: str, form: str) -> None:
     given, draft, final = REPLIES[name]

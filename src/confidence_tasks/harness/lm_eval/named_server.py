@@ -18,10 +18,14 @@ from lm_eval.api.model import LM
 from confidence_tasks.harness.compat import add_request_type
 from confidence_tasks.harness.compat_models import is_endpoint
 from confidence_tasks.harness.lm_eval.endpoints import CHECK, FIXES, UnansweredError, server_of
+from confidence_tasks.harness.refusals import REFUSING
 
 REQUEST_TYPE = "name_server"
 
 _UNREADABLE = (json.JSONDecodeError, UnicodeDecodeError, TypeError, AttributeError, LookupError)
+
+
+_REFUSED = "lm-eval's warning quotes the server: leave out with --gen_kwargs what it refuses"
 
 
 @dataclass
@@ -58,7 +62,8 @@ def _status(error: Exception) -> int:
 
 
 def _no_reply(model: LM, problem: str, status: int = 0) -> UnansweredError:
-    address, fix = server_of(model).address, FIXES.get(status, CHECK)
+    fix = _REFUSED if status in REFUSING else FIXES.get(status, CHECK)
+    address = server_of(model).address
     return UnansweredError(
         f"{address} answered with something that lm-eval cannot read ({problem[:300]}): {fix}"
     )

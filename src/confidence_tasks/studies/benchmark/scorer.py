@@ -37,7 +37,7 @@ from confidence_tasks.harness.inspect.model_calls import (
 )
 from confidence_tasks.harness.inspect.schemas import SchemaGate, refuse_schemas, response_schema
 from confidence_tasks.harness.inspect.simulated import question_of
-from confidence_tasks.harness.staged import as_scorer_error, call_of_others
+from confidence_tasks.harness.staged import as_scorer_error, call_of_others, visible_turn
 from confidence_tasks.harness.stopped import PROBLEMS, why_unanswered
 from confidence_tasks.reading.explanation import escape_markdown
 from confidence_tasks.reading.stated import stated_confidence_of
@@ -204,7 +204,7 @@ def side_conversation(state: TaskState) -> tuple[list[ChatMessage], str]:
     turns = [_as_turn(message, text) for message in state.messages if (text := _plain_text(message))]
     said = [turn for turn in turns if isinstance(turn, ChatMessageAssistant)]
     is_plain = len(said) == 1 and turns[-1] is said[0] and not any(map(_uses_tools, state.messages))
-    return turns, "" if is_plain or not state.output.choices else state.output.completion
+    return turns, "" if is_plain or not state.output.choices else visible_turn(state.output.completion)
 
 
 def _as_turn(message: ChatMessage, text: str) -> ChatMessage:
@@ -221,11 +221,13 @@ def _uses_tools(message: ChatMessage) -> bool:
 
 
 def _plain_text(message: ChatMessage) -> str:
-    """Return the text of a message; a call or a result of a tool is described in words."""
+    """Return the text of a message without a thought; a call or a result of a tool is described in words."""
     parts: Sequence[str] = [message.text]
-    if isinstance(message, ChatMessageAssistant) and message.tool_calls:
-        calls = [f"[I call the tool {call.function} with {call.arguments}]" for call in message.tool_calls]
-        parts = [message.text, *calls]
+    if isinstance(message, ChatMessageAssistant):
+        calls = [
+            f"[I call the tool {call.function} with {call.arguments}]" for call in message.tool_calls or ()
+        ]
+        parts = [visible_turn(message.text), *calls]
     if isinstance(message, ChatMessageTool):
         parts = [f"[Result of the tool {message.function or ''}]", message.text]
     return "\n".join(part for part in parts if part.strip())
