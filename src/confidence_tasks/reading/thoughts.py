@@ -250,14 +250,20 @@ def _unlabelled(text: str, part: _Part) -> Span:
 
 def _about_thinking(marks: Sequence[_Mark]) -> list[_Mark]:
     """Return the tags about thinking. In brackets that may hold words, they must be closed, or be in capitals."""
-    by_value = {mark.name for mark in marks if mark.thinks and not _ABOUT_THINKING.search(mark.name)}
-    tags = [
-        mark
-        for mark in marks
-        if not mark.control and (mark.thinks or (mark.closes and mark.name in by_value))
-    ]
-    closed = any(mark.wordy and mark.closes for mark in tags)
-    return [tag for tag in tags if closed or not tag.wordy or tag.name.isupper()]
+    by_value = _named_by_value(marks)
+    tags = [mark for mark in marks if not mark.control and _is_about_thinking(mark, by_value)]
+    if any(mark.wordy and mark.closes for mark in tags):
+        return tags
+    return [tag for tag in tags if not tag.wordy or tag.name.isupper()]
+
+
+def _named_by_value(marks: Sequence[_Mark]) -> set[str]:
+    """Return the names of tags that are about thinking by the value of an attribute, which a closing tag has not."""
+    return {mark.name for mark in marks if mark.thinks and not _ABOUT_THINKING.search(mark.name)}
+
+
+def _is_about_thinking(mark: _Mark, by_value: set[str]) -> bool:
+    return mark.thinks or (mark.closes and mark.name in by_value)
 
 
 def _by_tags(text: str, marks: Sequence[_Mark]) -> list[Span] | None:
