@@ -386,3 +386,22 @@ def test_a_simulated_subject_replies_in_json(tmp_path: Path) -> None:
     (log,) = eval(task, model="simulated/ideal", log_dir=str(tmp_path), display="none")
     metrics = log.results.scores[1].metrics
     assert metrics["parse_rate/0-20 JSON"].value == metrics["parse_rate/words JSON"].value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("scale", "text", "expected"),
+    [
+        ("0-100", "I'm 99% confident that my answer is correct.", 0.99),
+        ("0-20", "Confidence: 17", 0.85),
+        ("0-20", "My confidence is 15.", 0.75),
+        ("0-20", "17 out of 20", 0.85),
+        ("0-20", "<think>5</think>\n\n**18**", 0.9),
+        ("14-86", "50", 0.5),
+        ("0-20", "99", np.nan),
+        ("0-20", "between 10 and 15", np.nan),
+        ("0-100", "I cannot say", np.nan),
+    ],
+)
+def test_a_confidence_is_read_with_the_words_around_it(scale: str, text: str, expected: float) -> None:
+    (ask,) = parse_asks(scale)
+    assert ask.read(text, ()) == pytest.approx(expected, nan_ok=True)

@@ -9,10 +9,10 @@ from difflib import get_close_matches
 from typing import Any
 
 from confidence_tasks.reading.cleaning import truncate_reply
-from confidence_tasks.reading.sureness import EXPRESSIONS, SPAN, read_expression, true_probability
+from confidence_tasks.reading.sureness import EXPRESSIONS, read_expression, true_probability
 from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.studies.scales.replies import ALL_SCALES, Scale
-from confidence_tasks.studies.scales.trials import read_on_scale
+from confidence_tasks.studies.scales.trials import read_stated_confidence
 from confidence_tasks.study import Token
 from confidence_tasks.study.parameter import parse_list
 from confidence_tasks.study.structured import object_schema, read_object
@@ -75,7 +75,7 @@ class Ask:
 
 def _read_scale(scale: Scale) -> Callable[[str, Sequence[Token]], float]:
     def read(text: str, tokens: Sequence[Token]) -> float:
-        value, _ = read_on_scale(strip_thoughts(truncate_reply(text)).strip()[:SPAN].rstrip("."), scale)
+        value = read_stated_confidence(strip_thoughts(truncate_reply(text)), scale)
         in_range = not math.isnan(value) and not scale.violates(value)
         return scale.normalise(value) if in_range else math.nan
 
