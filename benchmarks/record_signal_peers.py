@@ -1,6 +1,7 @@
 """Record what lm-polygraph and uqlm compute on small samples, for the tests of the same statistics here.
 
-Both packages are unpacked, not installed: only single modules are loaded, which need nothing but NumPy.
+Both packages are unpacked, not installed: only single modules are loaded, which need nothing but NumPy and SciPy. What
+they import to load language models is replaced by empty classes.
 
     pip download --no-deps lm-polygraph==0.7.0 uqlm==0.6.7 --dest wheels
     unzip -d lm_polygraph wheels/lm_polygraph-0.7.0-*.whl; unzip -d uqlm wheels/uqlm-0.6.7-*.whl
@@ -11,9 +12,10 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,26 @@ def load(folder: str, package: str, *modules: str) -> list[ModuleType]:
         shell.__path__ = [str(path.parent)]
         sys.modules[shell.__name__] = shell
     return [import_module(module) for module in modules]
+
+
+MODELS = {
+    "langchain_core.language_models.chat_models": "BaseChatModel",
+    "uqlm.scorers.shortform.entropy": "SemanticEntropy",
+    "uqlm.scorers.shortform.density": "SemanticDensity",
+    "uqlm.black_box.cosine": "CosineScorer",
+    "uqlm.nli.nli": "NLI",
+    "torch": "nn",
+    "torch.nn": "Softmax",
+    "transformers": "AutoProcessor",
+}
+
+
+def replace_models() -> None:
+    """Replace what the packages import for language models, none of which is used here."""
+    for name, attribute in MODELS.items():
+        sys.modules[name] = ModuleType(name)
+        setattr(sys.modules[name], attribute, type(attribute, (), {"__init__": lambda self, **_: None}))
+    sys.modules["torch"].nn = sys.modules["torch.nn"]
 
 
 def rejection(area: ModuleType, metric: ModuleType) -> list[dict[str, Any]]:
@@ -81,18 +103,116 @@ def entropies(polygraph: ModuleType, uqlm: ModuleType) -> list[dict[str, Any]]:
     return rows
 
 
+def of_tokens(certainty: ModuleType, top: ModuleType) -> list[dict[str, Any]]:
+    """Draw three tokens with 2, 5 or 10 alternatives, which have most of the probability."""
+    rng = np.random.default_rng(2)
+    rows = []
+    for k in (2, 5, 10):
+        logprobs = np.log(0.95 * rng.dirichlet(np.full(k, 0.5), 3))
+        listed = [{"top_logprobs": [{"logprob": value} for value in token]} for token in logprobs]
+        scorer = top.TopLogprobsScorer(top_k_logprobs=k)
+        # Words that are not listed have no probability, which that package leaves out.
+        vocabulary = np.concatenate([logprobs, np.full((3, 7), -np.inf)], axis=1)
+        rows.append(
+            {
+                "logprobs": logprobs.tolist(),
+                "self_certainty": -float(
+                    certainty.SelfCertainty()({"greedy_log_probs": [list(vocabulary)]})[0]
+                ),
+                **{name: float(values[0]) for name, values in scorer.evaluate([listed]).items()},
+            }
+        )
+    return rows
+
+
+def mean_of(values: np.ndarray, **_: Any) -> list[float]:
+    """Return the mean similarity of an answer to its samples, as a scorer of uqlm does."""
+    return [float(values.mean())]
+
+
+def of_samples(modules: dict[str, ModuleType], sampled: ModuleType) -> list[dict[str, Any]]:
+    """Draw probabilities of entailment and contradiction between five samples, and their tokens' log-probabilities."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for concentration in (0.1, 1.0, 10.0):
+        entails, contradicts, _ = rng.dirichlet(np.full(3, concentration), (5, 5)).transpose(2, 0, 1)
+        np.fill_diagonal(entails, 1.0)
+        np.fill_diagonal(contradicts, 0.0)
+        tokens = [(-rng.gamma(1.0, 0.7, rng.integers(1, 6))).tolist() for _ in range(5)]
+        similarities = rng.random(5)
+        stats = {
+            "sample_texts": [["text"] * 5],
+            "semantic_matrix_entail": entails[np.newaxis],
+            "semantic_matrix_contra": contradicts[np.newaxis],
+            "sample_log_probs": [[sum(its) for its in tokens]],
+            "sample_tokens": [tokens],
+            "greedy_log_likelihoods": [tokens[0]],
+            "greedy_sentence_similarity": [similarities],
+        }
+        scorer = sampled.SampledLogprobsScorer()
+        scorer._cosine_scorer = SimpleNamespace(evaluate=partial(mean_of, similarities))
+        scored = scorer.compute_consistency_confidence(
+            ["text"], [["text"] * 5], [[{"logprob": value} for value in tokens[0]]]
+        )
+        peers = {name: float(getattr(module, name)()(stats)[0]) for name, module in modules.items()}
+        rows.append(
+            {
+                "entails": entails.tolist(),
+                "contradicts": contradicts.tolist(),
+                "token_logprobs": tokens,
+                "similarities": similarities.tolist(),
+                **peers,
+                "CocoaPPL": float(modules["CocoaMSP"].CocoaPPL()(stats)[0]),
+                "consistency_and_confidence": float(scored[0]),
+            }
+        )
+    return rows
+
+
+def words(common: ModuleType) -> dict[str, Any]:
+    """Compare texts by their words."""
+    texts = ["Jane Austen", "jane austen wrote it", "Emily", "Austen , Jane", "the Emily"]
+    return {"texts": texts, "similarity": common._compute_Jaccard_score(texts).tolist()}
+
+
+ESTIMATORS = {
+    "CocoaMSP": "cocoa",
+    "DegMat": "deg_mat",
+    "Eccentricity": "eccentricity",
+    "EigValLaplacian": "eig_val_laplacian",
+    "KernelLanguageEntropy": "kernel_language_entropy",
+    "MonteCarloNormalizedSequenceEntropy": "monte_carlo_normalized_sequence_entropy",
+    "MonteCarloSequenceEntropy": "monte_carlo_sequence_entropy",
+    "NumSemSets": "num_sem_sets",
+}
+"""Classes of lm-polygraph with their modules."""
+
 if __name__ == "__main__":
-    area, metric, semantic = load(
+    replace_models()
+    area, metric, semantic, certainty, common, *estimators = load(
         sys.argv[1],
         "lm_polygraph",
         "lm_polygraph.ue_metrics.pred_rej_area",
         "lm_polygraph.ue_metrics.ue_metric",
         "lm_polygraph.estimators.semantic_entropy",
+        "lm_polygraph.estimators.self_certainty",
+        "lm_polygraph.estimators.common",
+        *(f"lm_polygraph.estimators.{module}" for module in ESTIMATORS.values()),
     )
-    (utils,) = load(sys.argv[2], "uqlm", "uqlm.nli.entropy_utils")
+    del sys.modules["torch"]  # SciPy would look for its arrays
+    utils, top, sampled = load(
+        sys.argv[2],
+        "uqlm",
+        "uqlm.nli.entropy_utils",
+        "uqlm.white_box.top_logprobs",
+        "uqlm.white_box.sampled_logprobs",
+    )
     recorded = {
         "versions": VERSIONS,
         "rejection": rejection(area, metric),
         "entropy": entropies(semantic, utils),
+        "tokens": of_tokens(certainty, top),
+        "samples": of_samples(dict(zip(ESTIMATORS, estimators, strict=True)), sampled),
+        "words": words(common),
     }
     print(json.dumps(recorded))

@@ -17,11 +17,11 @@ from confidence_tasks.cli import main
 from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.studies.signals import STUDY
-from confidence_tasks.studies.signals.trials import SIGNALS
+from confidence_tasks.studies.signals.table import SIGNALS
 
 pytestmark = pytest.mark.slow
 
-EVERY = list(SIGNALS)
+EVERY = [name for name, signal in SIGNALS.items() if signal.on_lm_eval]
 
 
 def tasks():
@@ -44,6 +44,7 @@ def reply(prompt):
         ("one of these expressions", "Likely"),
         ("How likely is it that your answer is right?", "65%"),
         ("true or false", "True"),
+        ("How likely is each option", "A: 40\nB: 20\nC: 20\nD: 20"),
         ("best guesses", "Answer 1: A\nConfidence 1: 40"),
     ):
         if asked in prompt:
@@ -55,7 +56,7 @@ def reply(prompt):
 def test_the_same_replies_give_the_same_trials_and_each_call_is_made_once(tmp_path, chat):
     scripted = Scripted(reply)
     found = samples(scripted, tasks(), apply_chat_template=chat)
-    spoken = [name for name, signal in SIGNALS.items() if not signal.logprobs]
+    spoken = [name for name in EVERY if not SIGNALS[name].logprobs]
     expected = inspect_trials(STUDY, replying(reply), tmp_path, signals=spoken)
     own = {name: found[name] for name in expected}
     assert without(own, "input_tokens", "output_tokens") == without(expected, "input_tokens", "output_tokens")
@@ -63,8 +64,9 @@ def test_the_same_replies_give_the_same_trials_and_each_call_is_made_once(tmp_pa
     assert values["signals_words"] == {0.7}
     assert values["signals_stated_after"] == {0.65}
     assert values["signals_agreement"] == {1.0}
-    # answer, 10 samples, two follow-ups, True twice, guesses: of 6 questions
-    assert len(scripted.asked) == 6 * (1 + 10 + 2 + 2 + 1)
+    assert values["signals_distribution"] == {0.4}
+    # answer, 10 samples, two follow-ups, True twice, guesses, distribution: of 6 questions
+    assert len(scripted.asked) == 6 * (1 + 10 + 2 + 2 + 1 + 1)
 
 
 def by_seed(seed):
@@ -151,6 +153,32 @@ def test_without_log_probabilities_a_named_signal_is_refused_and_the_default_goe
     assert refused.status == "error"
     assert "stage 'answer' of signals needs token probabilities" in refused.error.message
     assert len(model.asked) == 1
+
+
+def test_reasoning_and_a_panel_are_signals_on_inspect(tmp_path):
+    """Two judges, of whom one talks nonsense."""
+    from inspect_ai.model import get_model
+
+    given = {
+        "n": 3,
+        "signals": "trace_length,trace_logprob,trace_entropy,trace_agreement,panel",
+        "samples": 3,
+    }
+    roles = {"sure": get_model("simulated/ideal", memoize=False), "odd": mock(judge=True).model()}
+    made = study_task(STUDY)(**given, panel="sure,odd", cache=False)
+    log = run(made, get_model("simulated/ideal", memoize=False), tmp_path, model_roles=roles)
+    found = list(trials(log, "signals_scorer").values())
+    assert len(found) == 15
+    assert {trial["problem"] for trial in found} == {""}
+    assert {trial["calls"] for trial in found if trial["condition"] == "panel"} == {3}
+    assert all(trial["value"] <= -7 for trial in found if trial["condition"] == "trace_length")
+
+
+def test_a_panel_without_a_model_is_refused_before_the_first_call(tmp_path):
+    model = mock()
+    refused = run(study_task(STUDY)(n=2, signals="panel", panel="other"), model.model(), tmp_path)
+    assert "add --model-role other=PROVIDER/MODEL" in refused.error.message
+    assert model.asked == []
 
 
 def test_a_second_run_makes_no_call(tmp_path):
@@ -245,6 +273,9 @@ def test_the_report_links_disagreements_names_points_and_counts_what_is_missing(
     text = page.read_text()
     assert "Largest disagreements between signals" in text
     assert "All signals together" in text
+    assert "What each signal needs, costs and is worth" in text
+    assert "log-probabilities with alternatives" in text
+    assert "The best signal, chosen on one half of the questions" in text
     assert "no &lt;b&gt;log" in text
     assert "<b>log" not in text
     drawn = (tmp_path / "figures" / "signals_worth_and_price.svg").read_text()

@@ -297,8 +297,12 @@ def as_continuation(prompt: str, text: str) -> str:
 
 
 def replies_to_json(replies: Replies) -> dict[str, list[dict[str, Any]]]:
-    """Return replies as objects that JSON can represent."""
-    return {name: [asdict(reply) for reply in stage_replies] for name, stage_replies in replies.items()}
+    """Return replies as objects that JSON can represent, as the model gave them: reasoning is among the tokens."""
+    return {name: [_to_store(reply) for reply in stage_replies] for name, stage_replies in replies.items()}
+
+
+def _to_store(reply: ModelReply) -> dict[str, Any]:
+    return {name: value for name, value in asdict(reply).items() if name != "reasoning"}
 
 
 def replies_from_json(stored: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, list[ModelReply]]:

@@ -455,19 +455,22 @@ def unknown_control_tokens(text: str) -> list[str]:
 def without_thoughts(reply: ModelReply) -> ModelReply:
     """Return a reply whose text and tokens begin after the thought; the reply itself if it has none.
 
-    A provider may remove the thought from the text and leave its tokens.
+    A provider may remove the thought from the text and leave its tokens. Tokens before the reply are its reasoning.
 
     Examples
     --------
     >>> from confidence_tasks.study.stage import Token
     >>> tokens = [Token(text, -0.1, {}) for text in ("<think>", "True?", "</think>", "False")]
     >>> reply = without_thoughts(ModelReply("<think>True?</think>False", tuple(tokens)))
-    >>> reply.text, [token.text for token in reply.tokens]
-    ('False', ['False'])
+    >>> reply.text, [token.text for token in reply.tokens], [token.text for token in reply.reasoning]
+    ('False', ['False'], ['<think>', 'True?', '</think>'])
     """
     text = strip_thoughts(reply.text)
     tokens = _tokens_of(text, reply.tokens) if text.strip() or text == reply.text else ()
-    return reply if (text, tokens) == (reply.text, reply.tokens) else replace(reply, text=text, tokens=tokens)
+    if (text, tokens) == (reply.text, reply.tokens):
+        return reply
+    reasoning = reply.tokens[: len(reply.tokens) - len(tokens)]
+    return replace(reply, text=text, tokens=tokens, reasoning=reasoning)
 
 
 def _tokens_of(text: str, tokens: tuple[Token, ...]) -> tuple[Token, ...]:

@@ -64,12 +64,15 @@ class Reply:
     tokens : tuple of (str, float)
         Tokens of the reply with their log-probabilities, with or without an end token. By default the tokens are the
         words of the text.
+    reasoning : tuple of Token
+        Tokens of the reasoning, which servers list before those of the text.
     """
 
     text: str
     confidence: float
     alternatives: Mapping[str, float] = field(default_factory=dict)
     tokens: tuple[tuple[str, float], ...] = ()
+    reasoning: tuple[Token, ...] = ()
 
 
 ANSWER_OF_OTHERS = "answer"

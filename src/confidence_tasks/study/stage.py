@@ -52,6 +52,9 @@ class ModelReply:
         Reason why the text or requested tokens are missing; empty otherwise.
     stop : {"", "length", "filter", "thought"}
         Why the reply ended too early, as far as the server tells; empty for a reply that ended by itself.
+    reasoning : tuple of Token
+        Tokens of the reasoning, with the tags around it, as far as the provider lists them. They are separated from
+        those of the reply when a study reads it.
     """
 
     text: str
@@ -61,6 +64,7 @@ class ModelReply:
     problem: str = ""
     reasoning_tokens: float = math.nan
     stop: Stop = ""
+    reasoning: tuple[Token, ...] = ()
 
 
 Replies: TypeAlias = Mapping[str, Sequence[ModelReply]]

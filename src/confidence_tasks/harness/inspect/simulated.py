@@ -72,12 +72,15 @@ class SimulatedSubject(_Simulated):
         """Reply to the messages of a call."""
         seed = call_seed(self.seed, config.temperature, config.seed or 0)
         reply = call.reply(self.simulated, messages[-1].text, seed=seed)
+        tokens = [*reply.reasoning, *reply_tokens(reply, config.top_logprobs or 0)]
         choice = ChatCompletionChoice(
             message=ChatMessageAssistant(content=reply.text, source="generate"),
             stop_reason="stop",
-            logprobs=as_logprobs(reply_tokens(reply, config.top_logprobs or 0)) if config.logprobs else None,
+            logprobs=as_logprobs(tokens) if config.logprobs else None,
         )
         usage = _usage(_as_prompt(messages), reply.text)
+        if reply.reasoning:
+            usage.reasoning_tokens = len(reply.reasoning)
         return ModelOutput(model=f"simulated/{self.model_name}", choices=[choice], usage=usage)
 
 

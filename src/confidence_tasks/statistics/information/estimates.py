@@ -1,4 +1,4 @@
-"""Meta-information, the mutual information of correctness and confidence; token entropy and semantic entropy."""
+"""Meta-information, the mutual information of correctness and confidence."""
 
 from __future__ import annotations
 
@@ -18,14 +18,12 @@ from confidence_tasks.statistics.core import (
     IntArray,
     Reason,
     as_binary,
-    as_probability,
     as_vector,
     check_option,
     check_seed,
     label_index,
     same_length,
     undefined,
-    unmasked,
 )
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.inference.weights import Result, Seed, Weighting, Weights, ratio, tied
@@ -497,116 +495,3 @@ def _binomial_series(n: int, mean: FloatArray) -> FloatArray:
     coefficients = (1 / 2, -1 / 6, 1 / 12, -1 / 20, 1 / 30)
     terms = (c * m / mean**r for r, (c, m) in enumerate(zip(coefficients, moments, strict=True), start=1))
     return _x_log_x(mean) + sum(terms)
-
-
-_ROUNDING = 0.01
-"""Tolerance by which a sum of probabilities may exceed 1, as log-probabilities may be rounded to two decimals."""
-
-
-def token_entropy(probabilities: ArrayLike) -> float:
-    r"""Compute the entropy of the distribution of a token from its most probable alternatives.
-
-    The remaining mass m counts as one further alternative: :math:`-\sum p \ln p - m \ln m`. This is a lower bound of
-    the entropy.
-
-    Parameters
-    ----------
-    probabilities : array_like, shape (k,)
-        Probabilities of the alternatives that the provider returned, in [0, 1].
-
-    Returns
-    -------
-    float
-        Entropy in nats, 0 or above; NaN without alternatives.
-
-    References
-    ----------
-    Malinin & Gales (2021), Uncertainty estimation in autoregressive structured prediction, arXiv:2002.07650, section 3.
-
-    Examples
-    --------
-    >>> round(token_entropy([0.5, 0.5]), 4), round(token_entropy([0.5, 0.25]), 4)
-    (0.6931, 1.0397)
-    """
-    known = as_probability(probabilities, "probabilities")
-    total = known.sum()
-    if total > 1.0 + _ROUNDING:
-        raise ValueError(f"probabilities must add up to at most 1, got {total:g}")
-    if not known.size:
-        return float("nan")
-    return _entropy(np.append(known, max(1.0 - total, 0.0)))
-
-
-def meaning_clusters(same: ArrayLike) -> IntArray:
-    """Cluster answers by meaning: the clusters are the connected components of the pairs with the same meaning.
-
-    Parameters
-    ----------
-    same : array_like, shape (n, n)
-        1 if two answers have the same meaning, otherwise 0. The matrix need not be symmetric; one direction is enough.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        Cluster of each answer, numbered from 0 in the order of first appearance.
-
-    References
-    ----------
-    Kuhn, Gal & Farquhar (2023), Semantic uncertainty, arXiv:2302.09664. Their algorithm compares an answer only with
-    the first answer of each cluster. The results are equal if "same meaning" is transitive.
-
-    Examples
-    --------
-    >>> meaning_clusters([[1, 0, 1], [0, 1, 0], [1, 0, 1]])
-    array([0, 1, 0])
-    """
-    pairs = np.asarray(unmasked(same, "same"), dtype=np.bool_)
-    if pairs.ndim != 2 or pairs.shape[0] != pairs.shape[1]:
-        raise ValueError(f"same must have shape (n, n), got {pairs.shape}")
-    _, component = scipy.sparse.csgraph.connected_components(pairs, directed=True, connection="weak")
-    _, first, number = np.unique(component, return_index=True, return_inverse=True)
-    return np.asarray(np.argsort(np.argsort(first))[number], dtype=np.int64)
-
-
-def semantic_entropy(clusters: ArrayLike, logprobs: ArrayLike | None = None) -> float:
-    r"""Compute the entropy over clusters of equal meaning: :math:`-\sum_c P(c) \ln P(c)`.
-
-    Parameters
-    ----------
-    clusters : array_like, shape (n,)
-        Label of the cluster of each sampled answer.
-    logprobs : array_like, shape (n,), optional
-        Log-probability of each sampled answer, as the mean or the sum over tokens. P(c) is then the sum of the
-        probabilities of the answers in cluster c, divided by the sum over all answers. By default, P(c) is the
-        proportion of answers in cluster c (discrete semantic entropy).
-
-    Returns
-    -------
-    float
-        Entropy in nats, from 0 to ln n; NaN without answers.
-
-    References
-    ----------
-    Farquhar, Kossen, Kuhn & Gal (2024), Detecting hallucinations in large language models using semantic entropy,
-    doi:10.1038/s41586-024-07421-0, equations 3 to 5; for the discrete form see its methods section.
-
-    Examples
-    --------
-    >>> round(semantic_entropy([0, 0, 1, 1]), 4)
-    0.6931
-    >>> round(semantic_entropy([0, 0, 1, 1], [-0.1, -0.1, -5.0, -5.0]), 4)
-    0.0436
-    """
-    label = np.asarray(unmasked(clusters, "clusters"))
-    values = np.zeros(label.shape) if logprobs is None else as_vector(logprobs, "logprobs")
-    if label.shape != values.shape:
-        raise ValueError(f"lengths differ: clusters {label.shape}, logprobs {values.shape}")
-    if not label.size:
-        return float("nan")
-    _, number = np.unique(label, return_inverse=True)
-    probability = np.exp(values - scipy.special.logsumexp(values))
-    return _entropy(np.bincount(number, probability).astype(np.float64))
-
-
-def _entropy(probabilities: FloatArray) -> float:
-    return max(0.0, -float(scipy.special.xlogy(probabilities, probabilities).sum()))

@@ -1,8 +1,9 @@
-"""Confidence signals: the discrimination, calibration and cost of thirteen signals of confidence in one answer."""
+"""Confidence signals: the discrimination, calibration and cost of every signal of confidence in one answer."""
 
 from __future__ import annotations
 
 from confidence_tasks.studies.signals import replies, trials
+from confidence_tasks.studies.signals.table import SIGNALS, short_name
 from confidence_tasks.study import (
     BINARY,
     STRUCTURED,
@@ -26,7 +27,7 @@ STUDY = Study(
     module=__name__,
     stages=replies.signal_stages,
     questions=replies.signal_questions,
-    conditions=tuple(trials.SIGNALS),
+    conditions=tuple(SIGNALS),
     condition_rules=ConditionRules(select=replies.chosen_signals),
     read=trials.read_signal,
     parameters=(
@@ -46,6 +47,7 @@ STUDY = Study(
             "Rule by which short texts mean the same: the grader, a model role, or a local model.",
             choices=("match", "judge", "nli"),
         ),
+        Parameter("panel", str | list[str], "panel", "Model roles of the judges of the signal panel."),
         Parameter("nli_model", str, NLI_MODEL, "Name or folder of the model for entailment='nli'."),
         STRUCTURED,
     ),
@@ -57,6 +59,7 @@ STUDY = Study(
             "Confidence signals",
             "Which signal of one answer discriminates best between right and wrong answers?",
             baseline="stated",
+            conditions=tuple(name for name, signal in SIGNALS.items() if signal.on_lm_eval),
         )
     },
     headline_measures=(
@@ -75,12 +78,12 @@ STUDY = Study(
     viewer=Viewer(
         explain=trials.explain,
         columns=("calls",),
-        short_condition=lambda label: label.replace("semantic_", "").replace("_discrete", ", sets"),
+        short_condition=short_name,
     ),
     domains={
         "correct": BINARY,
         "probability": Domain(0.0, 1.0),
-        "value": Domain(-1e6, 1.0),
+        "value": Domain(-1e6, 1e6),
         **dict.fromkeys(("samples", "meanings", "calls", "input_tokens", "output_tokens"), Domain(0.0, 1e9)),
     },
     pooling=Pooling(subset_parameters=frozenset({"source", "signals"})),

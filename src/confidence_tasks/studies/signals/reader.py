@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,8 @@ from confidence_tasks.study.structured import answer_schema, is_structured, on_o
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from confidence_tasks.statistics.core import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +169,32 @@ def read_guesses(reply: str, question: Question) -> list[tuple[str, float]]:
     ]
 
 
+_LINE = re.compile(
+    r"^[^\w\n]{0,8}(?:option\s)?(\w{1,3})[^\w\n]{0,4}[:=][ \t]*(.*)$", re.IGNORECASE | re.MULTILINE
+)
+
+
+def options_of(question: Question) -> tuple[str, ...]:
+    """Return the answers that a question allows: letters, or yes and no; empty for numbers and texts."""
+    return ("yes", "no") if question.kind == "boolean" else tuple(question.options)
+
+
+def read_distribution(reply: str, options: Sequence[str]) -> dict[str, float]:
+    r"""Read the probability of each option, one a line; options without a percentage are absent.
+
+    If an option occurs twice, the last line counts.
+
+    Examples
+    --------
+    >>> read_distribution("A: 70\n**B**: 25%\nC: much", ("A", "B", "C"))
+    {'A': 0.7, 'B': 0.25}
+    """
+    names = {option.casefold(): option for option in options}
+    text, _ = apply_rules(LAYOUTS, clean(truncate_reply(reply))[0][: 2 * SPAN])
+    stated = {names.get(name.casefold()): read_percent(value) for name, value in _LINE.findall(text)}
+    return {option: value for option, value in stated.items() if option is not None and not math.isnan(value)}
+
+
 _VERDICT = re.compile(r"\W{0,8}(?:true|false)\b", re.IGNORECASE)
 
 
@@ -224,6 +252,32 @@ def judge_prompts(question: Question, answer: str, samples: Sequence[ModelReply]
     ]
 
 
+def word_similarity(texts: Sequence[str]) -> FloatArray:
+    """Return the Jaccard similarity of the words of each pair of texts: the share of their words that both have.
+
+    Parameters
+    ----------
+    texts : sequence of str, length n
+        Words are what white space divides, whatever their case.
+
+    Returns
+    -------
+    ndarray, shape (n, n)
+        From 0 to 1; 1 on the diagonal, and 0 for two texts without words.
+
+    Examples
+    --------
+    >>> word_similarity(["Jane Austen", "Austen", "Emily"]).tolist()
+    [[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    words = [set(text.casefold().split()) for text in texts]
+    similarity = np.eye(len(words))
+    for i, j in combinations(range(len(words)), 2):
+        either = len(words[i] | words[j])
+        similarity[i, j] = similarity[j, i] = len(words[i] & words[j]) / either if either else 0.0
+    return similarity
+
+
 class MissingSignalError(ValueError):
     """A signal has no value; the message says why."""
 
@@ -274,7 +328,7 @@ def _verdicts(
         return [False] * len(pairs)
     if rule == "nli":
         try:
-            return entails_both_ways(str(question.metadata["nli_model"]), question.text, pairs)
+            return list(entails_both_ways(str(question.metadata["nli_model"]), question.text, tuple(pairs)))
         except (ImportError, OSError, ValueError, RuntimeError) as error:
             raise MissingSignalError(f"the entailment model failed: {error}") from error
     if len(replies) != len(pairs):
@@ -314,10 +368,12 @@ def _load_nli_model(name: str) -> tuple[Any, Any, int]:
     return tokenizer, model.eval(), entailment[0]
 
 
-def entails_both_ways(name: str, question: str, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+@lru_cache(maxsize=64)
+def entails_both_ways(name: str, question: str, pairs: tuple[tuple[str, str], ...]) -> tuple[bool, ...]:
     """Return for each pair whether both answers entail each other, with the question before each answer.
 
-    ``name`` is the name or folder of a sequence classifier with a label for entailment.
+    ``name`` is the name or folder of a sequence classifier with a label for entailment. All signals of the same samples
+    share what is computed.
 
     Raises
     ------
@@ -341,4 +397,4 @@ def entails_both_ways(name: str, question: str, pairs: Sequence[tuple[str, str]]
         with torch.inference_mode():
             logits = model(**encoded).logits
         entailed += (logits.argmax(dim=-1) == entailment).tolist()
-    return [forward and back for forward, back in zip(entailed[::2], entailed[1::2], strict=True)]
+    return tuple(forward and back for forward, back in zip(entailed[::2], entailed[1::2], strict=True))

@@ -24,6 +24,7 @@ from confidence_tasks.simulation.reply import Reply, SimulatedRole, StageRequest
 from confidence_tasks.simulation.reply import answer as answer_text
 from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.sources import load_asked
+from confidence_tasks.studies.signals.of_calls import PANEL
 from confidence_tasks.studies.signals.reader import (
     ENTAILMENT,
     answer_schemas,
@@ -31,11 +32,13 @@ from confidence_tasks.studies.signals.reader import (
     check_nli_installed,
     ends_in_answer,
     judge_prompts,
+    options_of,
     read_answer_reply,
     sample_answers,
 )
-from confidence_tasks.studies.signals.trials import COMBINED, SIGNALS
-from confidence_tasks.study import Question, Replies, Stage, Structured
+from confidence_tasks.studies.signals.table import COMBINED, SIGNALS
+from confidence_tasks.study import Question, Replies, Stage, Structured, Token
+from confidence_tasks.study.parameter import parse_list
 from confidence_tasks.study.structured import answer_value, is_structured, on_one_line
 
 DEFAULT: tuple[str, ...] = tuple(name for name, signal in SIGNALS.items() if not signal.stages)
@@ -121,9 +124,26 @@ def _top_k_prompt(question: Question) -> str:
     return f"{_BEST_GUESSES}\n\n{_question_text(question)}\n\n{request}"
 
 
+def _distribution_prompt(question: Question) -> str | None:
+    options = options_of(question)
+    if not options:
+        return None
+    lines = "\n".join(f"{option}: <{_PERCENT}>" for option in options)
+    return (
+        "How likely is each option to be the right answer? The numbers add up to 100.\n\n"
+        f"{_question_text(question)}\n\nReply in this format and nothing else:\n{lines}"
+    )
+
+
+def _panel_prompt(question: Question, answer: str) -> str:
+    proposed = f"Proposed answer: {_answer_text(question, answer)}"
+    request = f"How likely is it that the proposed answer is right? Reply with {_PERCENT}, and nothing else."
+    return f"{_question_text(question)}\n{proposed}\n\n{request}"
+
+
 _HOW_LIKELY = "How likely is it that your answer is right? Reply with"
 
-_PROMPTS: Mapping[str, Callable[[Question, str, Replies], str]] = {
+_PROMPTS: Mapping[str, Callable[[Question, str, Replies], str | None]] = {
     "stated_after": lambda *_: f"{_HOW_LIKELY} {_PERCENT}, and nothing else.",
     "words": lambda *_: "\n".join(
         [f"{_HOW_LIKELY} one of these expressions and nothing else:", *EXPRESSIONS]
@@ -134,6 +154,8 @@ _PROMPTS: Mapping[str, Callable[[Question, str, Replies], str]] = {
         question, answer, list(filter(None, sample_answers(question, replies["samples"])))
     ),
     "top_k": lambda question, *_: _top_k_prompt(question),
+    "distribution": lambda question, *_: _distribution_prompt(question),
+    PANEL: lambda question, answer, _: _panel_prompt(question, answer),
 }
 """Prompt of each stage after the answer, made from the question, the answer and the replies."""
 
@@ -192,12 +214,16 @@ _OBJECTS: Mapping[str, Structured] = {
 """What each stage after the answer asks for if replies are JSON objects; ``ask`` takes what a prompt is made from."""
 
 
-def _stage(name: str, **options: Any) -> Stage:
-    """Make a stage of the conditions whose signal needs it; without an answer it has no prompt."""
+def _stage(name: str, *, kind: str = "", **options: Any) -> Stage:
+    """Make a stage of the conditions whose signal needs it; without an answer it has no prompt.
 
-    def asking(prompt: Callable[[Question, str, Replies], str]) -> Callable[..., str | None]:
+    ``kind`` is the name of its prompt, if several stages have the same one.
+    """
+    kind = kind or name
+
+    def asking(prompt: Callable[[Question, str, Replies], str | None]) -> Callable[..., str | None]:
         def ask(question: Question, condition: str, replies: Replies) -> str | None:
-            needed = name in SIGNALS[condition].stages and (answer := _given_answer(question, replies))
+            needed = kind in SIGNALS[condition].stages and (answer := _given_answer(question, replies))
             return prompt(question, answer, replies) if needed else None
 
         return ask
@@ -205,7 +231,7 @@ def _stage(name: str, **options: Any) -> Stage:
     structured = _OBJECTS.get(name)
     if structured and structured.ask:
         structured = replace(structured, ask=asking(structured.ask))
-    return Stage(name, asking(_PROMPTS[name]), **{"temperature": 0.0, "structured": structured, **options})
+    return Stage(name, asking(_PROMPTS[kind]), **{"temperature": 0.0, "structured": structured, **options})
 
 
 def _judge_prompts(question: Question, condition: str, replies: Replies) -> list[str] | None:
@@ -220,12 +246,19 @@ def chosen_signals(parameters: Mapping[str, Any]) -> list[str]:
     Raises
     ------
     ValueError
-        If no signal uses the entailment, or the packages of its local model are not installed.
+        If no signal uses the entailment or the panel, or the packages of the local model are not installed.
     """
     named = parameters.get("signals") or ()
     names = named.split(",") if isinstance(named, str) else map(str, named)
     chosen = [name for name in dict.fromkeys(map(str.strip, names)) if name not in ("", COMBINED)] or DEFAULT
-    entailment = parameters["entailment"]
+    _check_entailment(parameters["entailment"], chosen)
+    if PANEL not in chosen and parameters.get("panel", PANEL) != PANEL:
+        raise ValueError(f"panel={parameters['panel']!r} names judges: add {PANEL} to signals")
+    return list(chosen)
+
+
+def _check_entailment(entailment: str, chosen: Sequence[str]) -> None:
+    """Raise ValueError if no signal uses the entailment, or the packages of its local model are not installed."""
     if entailment != "match" and not any(
         "samples" in SIGNALS[name].stages for name in SIGNALS.keys() & chosen
     ):
@@ -235,7 +268,6 @@ def chosen_signals(parameters: Mapping[str, Any]) -> list[str]:
         )
     if entailment == "nli":
         check_nli_installed()
-    return list(chosen)
 
 
 def signal_stages(parameters: Mapping[str, Any]) -> list[Stage]:
@@ -273,7 +305,14 @@ def signal_stages(parameters: Mapping[str, Any]) -> list[Stage]:
             **logprob_options("p_true_samples", ALTERNATIVES_OF_TRUE),
         ),
         _stage("top_k"),
+        _stage("distribution"),
+        *(_stage(f"{PANEL}:{role}", kind=PANEL, role=role) for role in _judges(parameters, named)),
     ]
+
+
+def _judges(parameters: Mapping[str, Any], named: Sequence[str]) -> list[str]:
+    """Return the model roles of the panel, if its signal is asked for."""
+    return parse_list(parameters["panel"], "panel") if PANEL in named else []
 
 
 def signal_questions(parameters: Mapping[str, Any]) -> list[Question]:
@@ -295,18 +334,24 @@ NOISE: Mapping[str, float] = {
     "p_true_samples": 0.5,
     "samples": 0.4,
     "top_k": 1.0,
+    "trace": 0.9,
+    "distribution": 1.1,
+    "panel": 0.7,
 }
 """Standard deviation of each signal's noise; signals of the same tokens, or of the same samples, share one."""
 
 
-def belief(subject: Subject, question: Question, signal: str, seed: str) -> float:
-    """Return the probability of being right that a signal implies, distorted by the subject's bias and gain."""
+def belief(subject: Subject, question: Question, signal: str, seed: str, judge: str = "") -> float:
+    """Return the probability of being right that a signal implies, distorted by the subject's bias and gain.
+
+    ``judge`` is the name of a judge, whose noise is its own.
+    """
     key = subject_seed(seed)
     accuracy = subject.accuracy(question.id, key)
     correct = subject.decide(question.id, "", key).correct
     mean = subject.meta_d_prime / 2 if correct else -subject.meta_d_prime / 2
     evidence = mean + normal(key, question.id, "signals")
-    noisy = evidence + NOISE[signal] * normal(key, question.id, "signals", signal)
+    noisy = evidence + NOISE[signal] * normal(key, question.id, "signals", signal, *filter(None, [judge]))
     logit = math.log(accuracy / (1 - accuracy)) + subject.meta_d_prime * noisy / (1 + NOISE[signal] ** 2)
     return 1 / (1 + math.exp(-min(max(subject.bias + subject.gain * logit, -500.0), 500.0)))
 
@@ -334,7 +379,8 @@ def _reply_with_answer(question: Question, request: StageRequest) -> Reply:
     alternatives = {text: probability, "other": 1 - probability}
     if is_structured(question):
         tokens = _object_tokens(question, tokens)
-    return Reply("".join(token for token, _ in tokens), probability, alternatives, tokens)
+    text = "".join(token for token, _ in tokens)
+    return Reply(text, probability, alternatives, tokens, _trace(question, request))
 
 
 def _object_tokens(question: Question, tokens: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
@@ -344,6 +390,33 @@ def _object_tokens(question: Question, tokens: Sequence[tuple[str, float]]) -> t
     parts = ('{"answer": ', value, ', "confidence": ', texts[3], "}")
     logprobs = [logprob for _, logprob in tokens]
     return tuple(zip(parts, (*logprobs, logprobs[0]), strict=True))
+
+
+LONGEST_TRACE = 100
+"""Number of tokens of the subject's longest reasoning."""
+
+
+def _trace(question: Question, request: StageRequest) -> tuple[Token, ...]:
+    """Return the subject's reasoning, which only signals of reasoning see: the surer, the shorter and more probable.
+
+    That of a sample shares the more of its words with that of the answer, the surer the samples are.
+    """
+    if not request.condition.startswith("trace"):
+        return ()
+    p = belief(request.subject, question, "trace", request.seed)
+    length = LONGEST_TRACE - round(p * (LONGEST_TRACE - 5))
+    words = [f" step{i}" for i in range(length)]
+    if request.condition == "trace_agreement":
+        shared = LONGEST_TRACE
+        if request.stage == "samples":
+            shared = round(LONGEST_TRACE * belief(request.subject, question, "samples", request.seed))
+        words = [f" step{i}" if i < shared else f" other{i}" for i in range(LONGEST_TRACE)]
+    first, rest = math.log(0.5 + p / 2), math.log(max(0.5 - p / 2, 1e-9))
+    return (
+        Token("<think>", -0.01, {}),
+        *(Token(word, first, {word: first, " or": rest}) for word in words),
+        Token("</think>", -0.01, {}),
+    )
 
 
 def _reply_with_guesses(question: Question, request: StageRequest, belief_in_answer: float) -> Reply:
@@ -369,12 +442,24 @@ def _reply_with_value(question: Question, key: str, value: str | int, p: float) 
     return Reply(json.dumps({key: value}) if is_structured(question) else str(value), p)
 
 
+def _reply_with_distribution(question: Question, request: StageRequest, belief_in_answer: float) -> Reply:
+    best, options = _given_answer(question, request.replies), options_of(question)
+    others = 100 * (1 - belief_in_answer) / (len(options) - 1)
+    lines = [f"{option}: {100 * belief_in_answer if option == best else others:.2f}" for option in options]
+    return Reply("\n".join(lines), belief_in_answer)
+
+
 def respond(question: Question, request: StageRequest) -> Reply:
     """Return the subject's reply to a call of the study."""
     if request.stage in ("answer", "samples"):
         return _reply_with_answer(question, request)
-    p = belief(request.subject, question, request.stage, request.seed)
-    if request.stage == "stated_after":
+    kind, _, judge = request.stage.partition(":")
+    p = belief(request.subject, question, kind, request.seed, judge)
+    if kind == "distribution":
+        return _reply_with_distribution(question, request, p)
+    if kind == PANEL:
+        return Reply(str(round(100 * p)), p)
+    if kind == "stated_after":
         return _reply_with_value(question, "confidence", round(100 * p), p)
     if request.stage == "words":
         expression = min(EXPRESSIONS, key=lambda name: abs(EXPRESSIONS[name] - p))

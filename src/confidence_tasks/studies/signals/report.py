@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,8 @@ import pandas as pd
 from confidence_tasks.logs.task_trials import ModelTrials
 from confidence_tasks.logs.texts import printable
 from confidence_tasks.report import checks
-from confidence_tasks.report.extra_tables import ExtraTable, extra_table, side_by_side
+from confidence_tasks.report.contrasts import Contrast
+from confidence_tasks.report.extra_tables import ExtraTable, extra_table, interval_cells, side_by_side
 from confidence_tasks.report.figures import Colour, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import (
     ModelStyles,
@@ -24,6 +26,8 @@ from confidence_tasks.report.groups import ALL_TRIALS
 from confidence_tasks.report.notices import cells_of, check
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import StudyReport
+from confidence_tasks.studies.signals.choice import chosen_by_halves
+from confidence_tasks.studies.signals.table import SIGNALS
 from confidence_tasks.studies.signals.trials import POOLED, signal_table
 
 if TYPE_CHECKING:
@@ -101,6 +105,68 @@ combined = side_by_side(
 
 
 @extra_table(
+    "worth",
+    "What each signal needs, costs and is worth",
+    "Calls and tokens are per question, with those of the answer. The difference from the stated confidence is paired"
+    " by question, and its p-value is corrected for all signals. A signal beats the stated confidence if the"
+    " corrected p is below .05.",
+)
+def worth(results: TaskResults) -> Iterator[dict[str, Any]]:
+    """Return each signal with what it needs and costs, its AUROC, and the difference from the baseline."""
+    for model in results.models:
+        for signal in (name for name in results.conditions if name in SIGNALS):
+            auroc = results.estimate(model.label, signal, "auroc")
+            if auroc is not None:
+                yield {
+                    "model": model.label,
+                    "signal": signal,
+                    "needs": SIGNALS[signal].needs or "an answer",
+                    "calls": _estimate(results, model.label, signal, "calls"),
+                    "tokens": _estimate(results, model.label, signal, "tokens"),
+                    **interval_cells("AUROC", auroc.interval),
+                    **_difference(results.contrast(model.label, signal, "auroc")),
+                }
+
+
+def _estimate(results: TaskResults, model: str, signal: str, measure: str) -> float:
+    entry = results.estimate(model, signal, measure)
+    return float(entry.interval.estimate) if entry else math.nan
+
+
+def _difference(contrast: Contrast | None) -> dict[str, float | str]:
+    """Return the cells of a difference from the baseline; of the baseline itself there is none."""
+    if contrast is None:
+        return {"beats stated": ""}
+    cells = interval_cells("difference", contrast.interval) | {"p": contrast.p_adjusted}
+    better = contrast.significant and contrast.interval.estimate > 0
+    return cells | {"beats stated": "yes" if better else "no"}
+
+
+@extra_table(
+    "choice",
+    "The best signal, chosen on one half of the questions",
+    "The signal with the highest AUROC on a random half of the questions, and its AUROC on the other half, which is not"
+    " raised by the choice. If both halves choose the same signal at about the same AUROC, the choice is stable.",
+    decimals=2,
+)
+def choice(results: TaskResults) -> Iterator[dict[str, Any]]:
+    """Return the signals chosen on each half, with their AUROC on both."""
+    for model in results.models:
+        for half, chosen in zip(("first", "second"), chosen_by_halves(model.columns), strict=False):
+            yield {
+                "model": model.label,
+                "chosen on": half,
+                "signal": chosen.signal,
+                "AUROC where chosen": chosen.there,
+                "AUROC on the other half": chosen.auroc,
+                "AUROC on the other half low": chosen.low,
+                "AUROC on the other half high": chosen.high,
+                "stated there": chosen.baseline,
+                "n": chosen.n,
+            }
+
+
+@extra_table(
     "rank_correlations",
     "Rank correlations of signals",
     "Spearman’s rank correlation over the answers that have both signals. Signals with the same information correlate;"
@@ -167,6 +233,6 @@ def missing_signals(results: TaskResults) -> Iterator[str]:
 
 REPORT = StudyReport(
     figures=(worth_and_price, general.reliability, general.type2_roc, general.selective),
-    tables=(combined, rank_correlations, disagreements),
+    tables=(worth, choice, combined, rank_correlations, disagreements),
     checks=(*checks.GENERAL, missing_signals),
 )

@@ -1,0 +1,154 @@
+"""A question with the replies about its answer, and what several signals read of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from confidence_tasks.reading.token_probabilities import (
+    answer_slice,
+    is_known,
+    is_unmeasured,
+    token_problem,
+)
+from confidence_tasks.statistics.information import meaning_clusters
+from confidence_tasks.studies.signals.reader import (
+    AnswerReply,
+    MissingSignalError,
+    read_answer_reply,
+    same_meaning,
+    word_similarity,
+)
+from confidence_tasks.study import ModelReply, Question, Replies, Token
+
+if TYPE_CHECKING:
+    from confidence_tasks.statistics.core import FloatArray
+
+
+class Samples(NamedTuple):
+    """Samples with an answer.
+
+    Attributes
+    ----------
+    replies : list of (ModelReply, AnswerReply)
+        The samples as given and as read.
+    agree : list of bool
+        Whether each means the same as the answer.
+    clusters : list of int
+        Number of the meaning of each.
+    similarity : ndarray, shape (n + 1, n + 1)
+        Similarity of the answer, which is first, and the samples.
+    """
+
+    replies: list[tuple[ModelReply, AnswerReply]]
+    agree: list[bool]
+    clusters: list[int]
+    similarity: FloatArray
+
+
+@dataclass(frozen=True)
+class AnsweredQuestion:
+    """A question with the replies about its answer."""
+
+    question: Question
+    replies: Replies
+
+    @cached_property
+    def reading(self) -> AnswerReply:
+        """The answer as read."""
+        return read_answer_reply(self.reply("answer").text, self.question)
+
+    def reply(self, stage: str) -> ModelReply:
+        """Return the only reply of a stage; an empty one if there was no call."""
+        replies = self.replies.get(stage) or [ModelReply("", problem="there was no call")]
+        return replies[0]
+
+    @property
+    def tokens(self) -> list[Token]:
+        """Tokens of the answer."""
+        return answer_tokens(self.reply("answer"), self.reading)
+
+    @property
+    def logprobs(self) -> list[float]:
+        """Log-probabilities of the answer's tokens."""
+        return answer_logprobs(self.reply("answer"), self.reading)
+
+    @cached_property
+    def samples(self) -> Samples:
+        """The samples that have an answer; MissingSignalError if none has, or if they cannot be compared."""
+        replies = self.replies.get("samples", ())
+        readings = [(reply, read_answer_reply(reply.text, self.question)) for reply in replies]
+        answered = [(reply, reading) for reply, reading in readings if reading.answer]
+        if not answered:
+            raise MissingSignalError(f"none of the {len(replies)} samples has an answer")
+        answers = [self.reading.answer, *(reading.answer for _, reading in answered)]
+        same = same_meaning(self.question, answers, self.replies.get("judge", ()))
+        similarity = same.astype(np.float64)
+        if self.question.kind == "text":
+            similarity = np.maximum(similarity, word_similarity(answers))
+        clusters = meaning_clusters(same[1:, 1:])
+        return Samples(answered, same[0, 1:].tolist(), clusters.tolist(), similarity)
+
+    @property
+    def several_samples(self) -> Samples:
+        """The samples, if there are two or more; otherwise MissingSignalError."""
+        if len(self.samples.replies) < 2:
+            raise MissingSignalError("one sample with an answer has no entropy: two or more are needed")
+        return self.samples
+
+    @property
+    def sample_logprobs(self) -> list[list[float]]:
+        """Log-probabilities of the tokens of each sample's answer, of two or more samples."""
+        return [answer_logprobs(*sample) for sample in self.several_samples.replies]
+
+
+def require(value: float, problem: str) -> float:
+    """Return a value; MissingSignalError if it is NaN."""
+    if math.isnan(value):
+        raise MissingSignalError(problem)
+    return value
+
+
+def answer_tokens(reply: ModelReply, reading: AnswerReply) -> list[Token]:
+    """Return the tokens of a reply's answer; MissingSignalError if there are none with log-probabilities."""
+    if problem := token_problem(reply):
+        raise MissingSignalError(problem)
+    texts = [token.text for token in reply.tokens]
+    tokens = list(reply.tokens[slice(*answer_slice(texts, reply.text, reading.begin, reading.end))])
+    if not tokens:
+        raise MissingSignalError("the tokens are not those of the answer")
+    if not all(is_known(token.logprob) for token in tokens):
+        raise MissingSignalError("a token of the answer has no log-probability")
+    return tokens
+
+
+def answer_logprobs(reply: ModelReply, reading: AnswerReply) -> list[float]:
+    """Return the log-probabilities of the tokens of a reply's answer."""
+    return [min(token.logprob, 0.0) for token in answer_tokens(reply, reading)]
+
+
+_TAG = re.compile(r"<[^<>]{0,40}>")
+
+
+def reasoning_of(reply: ModelReply) -> list[Token]:
+    """Return the listed tokens of a reply's reasoning, with the tags around it; none if there is nothing in them."""
+    text = "".join(token.text for token in reply.reasoning)
+    return list(reply.reasoning) if any(map(str.isalnum, _TAG.sub("", text))) else []
+
+
+def trace_tokens(reply: ModelReply) -> list[Token]:
+    """Return the tokens of a reply's reasoning; MissingSignalError if there are none with log-probabilities."""
+    tokens = reasoning_of(reply)
+    if not tokens:
+        raise MissingSignalError(token_problem(reply) or _NO_TRACE)
+    if not all(is_known(token.logprob) for token in tokens) or is_unmeasured(tokens):
+        raise MissingSignalError("a token of the reasoning has no log-probability")
+    return tokens
+
+
+_NO_TRACE = "the reply has no reasoning, or its tokens are not listed"

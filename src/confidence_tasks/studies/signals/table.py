@@ -1,0 +1,165 @@
+"""The table of signals: how each is read, what it needs, and on which scale it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from statistics import fmean
+
+from confidence_tasks.statistics import information
+from confidence_tasks.studies.signals import of_calls, of_samples, of_tokens
+from confidence_tasks.studies.signals.answered import AnsweredQuestion
+
+
+def _itself(value: float) -> float:
+    return value
+
+
+def _exponential(value: float) -> float:
+    return math.exp(min(value, 0.0))
+
+
+def _inverse(value: float) -> float:
+    return 1.0 / (1.0 - min(value, 0.0))
+
+
+def _odds(value: float) -> float:
+    return max(value, 0.0) / (1.0 + max(value, 0.0))
+
+
+Scale = Callable[[float], float]
+"""Maps a value to [0, 1] such that its order is kept; NaN stays NaN."""
+
+PROBABILITY: Scale = float
+"""Meant as the probability that the answer is right."""
+
+SHARE: Scale = _itself
+"""From 0 to 1, but not meant as a probability."""
+
+NATS: Scale = _exponential
+"""Logarithms of probabilities, or negative entropies."""
+
+COUNT: Scale = _inverse
+"""Negative numbers of tokens or of meanings, and negative distances."""
+
+DIVERGENCE: Scale = _odds
+"""Nats from 0 up."""
+
+ALTERNATIVES = "log-probabilities with alternatives"
+LOGPROBS = "log-probabilities"
+TRACE = "log-probabilities of the reasoning"
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A signal of confidence in one answer; a higher value is always surer.
+
+    Attributes
+    ----------
+    read : callable
+        ``read(answered)``: the value; raises MissingSignalError.
+    stages : tuple of str
+        The stages that it needs beside the answer.
+    logprobs : str
+        The stage whose token log-probabilities it needs; empty for none.
+    scale : callable
+        What its value is, as the function that maps it to [0, 1].
+    needs : str
+        What a provider or a reply must have, beside an answer; empty for nothing.
+    on_lm_eval : bool
+        Whether lm-eval can give it: lm-eval knows neither reasoning nor model roles.
+    """
+
+    read: Callable[[AnsweredQuestion], float]
+    stages: tuple[str, ...] = ()
+    logprobs: str = ""
+    scale: Scale = PROBABILITY
+    needs: str = ""
+    on_lm_eval: bool = True
+
+    @property
+    def is_probability(self) -> bool:
+        """Whether its value is meant as the probability that the answer is right."""
+        return self.scale is PROBABILITY
+
+
+_of_tokens = partial(Signal, logprobs="answer", scale=NATS, needs=LOGPROBS)
+_of_alternatives = partial(Signal, logprobs="answer", needs=ALTERNATIVES)
+_of_trace = partial(Signal, logprobs="answer", scale=NATS, on_lm_eval=False)
+_of_samples = partial(Signal, stages=("samples",), scale=NATS)
+_of_sampled_tokens = partial(_of_samples, logprobs="samples", needs=LOGPROBS)
+
+SIGNALS: Mapping[str, Signal] = {
+    "stated": Signal(of_calls.stated),
+    "stated_after": Signal(of_calls.stated_after, ("stated_after",)),
+    "words": Signal(of_calls.words, ("words",)),
+    "mean_logprob": _of_tokens(lambda answered: fmean(answered.logprobs)),
+    "sum_logprob": _of_tokens(lambda answered: math.fsum(answered.logprobs)),
+    "min_logprob": _of_tokens(lambda answered: min(answered.logprobs)),
+    "mean_entropy": _of_alternatives(lambda answered: of_tokens.mean_entropy(answered.tokens), scale=NATS),
+    "margin": _of_alternatives(lambda answered: of_tokens.margin(answered.tokens), scale=SHARE),
+    "negentropy": _of_alternatives(lambda answered: of_tokens.negentropy(answered.tokens), scale=SHARE),
+    "self_certainty": _of_alternatives(
+        lambda answered: of_tokens.self_certainty(answered.tokens), scale=DIVERGENCE
+    ),
+    "trace_length": Signal(
+        of_tokens.trace_length, scale=COUNT, needs="number of reasoning tokens", on_lm_eval=False
+    ),
+    "trace_logprob": _of_trace(of_tokens.trace_logprob, needs=TRACE),
+    "trace_entropy": _of_trace(of_tokens.trace_entropy, needs=f"{TRACE}, with alternatives"),
+    "p_true": Signal(of_calls.p_true, ("p_true",), "p_true", needs=ALTERNATIVES),
+    "p_true_samples": Signal(
+        partial(of_calls.p_true, stage="p_true_samples"),
+        ("samples", "p_true_samples"),
+        "p_true_samples",
+        needs=ALTERNATIVES,
+    ),
+    "agreement": _of_samples(of_samples.agreement, scale=PROBABILITY),
+    "semantic_entropy": _of_sampled_tokens(of_samples.semantic_entropy),
+    "semantic_entropy_discrete": _of_samples(of_samples.semantic_entropy_discrete),
+    "semantic_sets": _of_samples(of_samples.semantic_sets, scale=COUNT),
+    "degree_matrix": _of_samples(of_samples.negative(information.degree_uncertainty), scale=COUNT),
+    "eccentricity": _of_samples(of_samples.negative(information.eccentricity), scale=COUNT),
+    "eigenvalue_sum": _of_samples(of_samples.negative(information.eigenvalue_sum), scale=COUNT),
+    "kernel_entropy": _of_samples(of_samples.negative(information.kernel_language_entropy)),
+    "sequence_entropy": _of_sampled_tokens(of_samples.sequence_entropy),
+    "sequence_entropy_normalised": _of_sampled_tokens(of_samples.sequence_entropy_normalised),
+    "cocoa": _of_samples(of_samples.cocoa, logprobs="answer", needs=LOGPROBS),
+    "consistency_and_confidence": _of_samples(
+        of_samples.consistency_and_confidence, logprobs="answer", needs=LOGPROBS, scale=SHARE
+    ),
+    "trace_agreement": _of_sampled_tokens(
+        of_samples.trace_agreement, scale=SHARE, needs=TRACE, on_lm_eval=False
+    ),
+    "top_k": Signal(of_calls.top_k, ("top_k",)),
+    "distribution": Signal(of_calls.distribution, ("distribution",), needs="options"),
+    "panel": Signal(of_calls.panel, (of_calls.PANEL,), needs="model roles", on_lm_eval=False),
+}
+"""Every signal by the name of its condition; docs/signals.md says what each is."""
+
+COMBINED = "combined"
+"""Name of the logistic regression on all signals, which has no trials of its own."""
+
+_SHORTER: Mapping[str, str] = {
+    "semantic_": "",
+    "_discrete": ", sets",
+    "sequence_": "seq. ",
+    "_normalised": "/n",
+    "_and_confidence": "",
+    "_agreement": "_agree",
+}
+
+
+def short_name(signal: str) -> str:
+    """Return the name of a signal with at most 14 characters.
+
+    Examples
+    --------
+    >>> short_name("semantic_entropy_discrete"), short_name("sequence_entropy_normalised")
+    ('entropy, sets', 'seq. entropy/n')
+    """
+    for part, shorter in _SHORTER.items():
+        signal = signal.replace(part, shorter)
+    return signal
