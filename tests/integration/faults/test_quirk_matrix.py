@@ -12,7 +12,6 @@ EXPECTED = {
     ("Inspect", "question_sets"): {"think": "same", "cut": "missing", "filter": "missing", "html": "stopped"},
     ("Inspect", "riskeval"): {"think-cut": "missing", "harmony-bare": "same", "parts": "stopped"},
     ("Inspect", "signals"): {"top-absent": "9 same, 3 missing", "plain": "same", "end-token": "same"},
-    ("Inspect", "nlp_metad"): {"lp-zero": "stopped"},
     ("Inspect", "benchmark"): {"cut": "missing", "think": "same", "html": "stopped"},
     ("lm-eval", "question_sets"): {"think": "same", "cut": "missing", "filter": "missing", "html": "stopped"},
     ("lm-eval", "signals"): {"reasoning": "same", "think-cut": "missing"},
