@@ -109,6 +109,24 @@ def _shared_conditions(task: TaskTrials) -> list[str]:
     return in_order(set.intersection(*(set(model.columns["condition"].tolist()) for model in task.models)))
 
 
+def rank_on_conditions(
+    task: TaskTrials,
+    measure: str,
+    conditions: Sequence[str],
+    settings: Settings,
+    workers: Workers | None = None,
+    cache: Cache | None = None,
+) -> Ranking | None:
+    """Rank the models of a task by one measure on some conditions; None if they share no question."""
+    shared = shared_trials([model.columns for model in task.models], conditions)
+    if not len(shared[0]["question_id"]):
+        return None
+    labels = tuple(model.label for model in task.models)
+    arguments = (task.study.name, (measure,), settings, 1, labels, *map(dict, shared))
+    (ranking,) = _computed([({"task": task.task, "condition": ""}, arguments)], workers, cache)
+    return ranking
+
+
 def joined_tasks(by_path: Mapping[str, Sequence[TaskTrials]]) -> list[TaskTrials]:
     """Return the tasks of several paths with the models of all; a label that several paths have names its path.
 

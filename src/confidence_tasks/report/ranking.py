@@ -112,6 +112,19 @@ class Ranking:
         return [] if self.better == "neither" else [each.model for each in self.models if each.first == 1]
 
 
+def rank_text(first: int, last: int) -> str:
+    """Return the limits of a rank, such as ``2 to 4``; empty without a rank.
+
+    Examples
+    --------
+    >>> rank_text(2, 4), rank_text(1, 1), rank_text(0, 0)
+    ('2 to 4', '1', '')
+    """
+    if not first:
+        return ""
+    return str(first) if first == last else f"{first} to {last}"
+
+
 def rank_models(
     study: str,
     measures: Sequence[str],

@@ -17,7 +17,7 @@ from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.compare import shared_trials
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.labels import measure_label, number, why_missing
-from confidence_tasks.report.ranking import Ranking, rank_by_measures
+from confidence_tasks.report.ranking import Ranking, rank_by_measures, rank_text
 from confidence_tasks.report.summary_tables import Table
 from confidence_tasks.study.given_trials import given_trials
 from confidence_tasks.study.measures import Measure
@@ -157,19 +157,6 @@ def _rank_trials(
     defined = computable(measures, np.concatenate([each["correct"] for each in shared]))
     labels = [ascii_uppercase[i] if i < len(ascii_uppercase) else str(i + 1) for i in range(len(trials))]
     return rank_by_measures(defined, settings, len(defined), labels, shared)
-
-
-def rank_text(first: int, last: int) -> str:
-    """Return the limits of a rank, such as ``2 to 4``; empty without a rank.
-
-    Examples
-    --------
-    >>> rank_text(2, 4), rank_text(1, 1), rank_text(0, 0)
-    ('2 to 4', '1', '')
-    """
-    if not first:
-        return ""
-    return str(first) if first == last else f"{first} to {last}"
 
 
 def rank_frame(rankings: Sequence[Ranking]) -> pd.DataFrame:

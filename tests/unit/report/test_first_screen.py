@@ -111,3 +111,17 @@ def test_many_models_stand_in_rows(tmp_path):
     table = headline_table([headline_of(made.results[0])])
     assert [row.label for row in table.rows] == [f"model-{i}" for i in range(FEW_MODELS + 1)]
     assert len(table.columns) == 1
+
+
+def test_more_than_two_models_have_ranks_that_hold_at_once(made):
+    headline = headline_of(made.results[0])
+    (row,) = headline_table([headline]).rows
+    by_model = dict(zip(headline_table([headline]).columns, row.cells, strict=True))
+    assert headline.ranks == {"good": "1", "fair": "2 to 3", "same": "2 to 3"}
+    assert by_model["good"].limits.endswith("], rank 1")
+    assert "rank 2 to 3" in made.html
+
+
+def test_two_models_have_no_ranks(tmp_path):
+    made = made_of(tmp_path, {"good": 0.9, "fair": 0.6})
+    assert headline_of(made.results[0]).ranks == {}

@@ -115,7 +115,7 @@ def _print_ranking(ranking: Ranking) -> None:
 
 
 def _model_row(each: RankedModel) -> dict[str, str]:
-    from confidence_tasks.report.ranks import rank_text
+    from confidence_tasks.report.ranking import rank_text
 
     return {
         "model": each.model,

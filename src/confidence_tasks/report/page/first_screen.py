@@ -21,6 +21,8 @@ from confidence_tasks.report.labels import (
     signed,
 )
 from confidence_tasks.report.page import EMPTY_CELL, CellView, RowView, TableView, decimals_of, estimate_cell
+from confidence_tasks.report.ranked_tasks import rank_on_conditions
+from confidence_tasks.report.ranking import Ranking, rank_text
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.study.measures import Measure
@@ -53,12 +55,21 @@ class Headline:
     comparisons : list of Comparison
         The best model against those next in rank, paired by question. The p-values are corrected for all pairs of
         models, as the best model is not known beforehand.
+    ranking : Ranking, optional
+        The ranks of more than two models, on the questions that all of them were asked.
     """
 
     results: TaskResults
     measure: Measure
     entries: list[Estimated]
     comparisons: list[Comparison]
+    ranking: Ranking | None = None
+
+    @property
+    def ranks(self) -> dict[str, str]:
+        """The limits of the rank of each model that has one."""
+        models = self.ranking.models if self.ranking else []
+        return {each.model: rank_text(each.first, each.last) for each in models if each.first}
 
     @property
     def title(self) -> str:
@@ -99,7 +110,19 @@ def headline_of(results: TaskResults, workers: Workers | None = None, cache: Cac
     corrected = [
         replace(each, p_adjusted=min(1.0, n_pairs * each.p_value)) for pair in compared for each in pair
     ]
-    return Headline(results, measure, entries, corrected)
+    return Headline(results, measure, entries, corrected, _ranking(results, measure, workers, cache))
+
+
+def _ranking(
+    results: TaskResults, measure: Measure, workers: Workers | None, cache: Cache | None
+) -> Ranking | None:
+    """Return the ranks of more than two models on the reference group, if one direction is better."""
+    if len(results.models) < 3 or measure.better == "neither":
+        return None
+    shared = set.intersection(*(_reference_conditions(results, model) for model in results.models))
+    n_resamples = min(results.settings.n_resamples, MOST_RESAMPLES)
+    settings = replace(results.settings, n_resamples=n_resamples, groups=())
+    return rank_on_conditions(results.task_trials, measure.name, sorted(shared), settings, workers, cache)
 
 
 def _pair(results: TaskResults, measure: Measure, first: str, second: str) -> Pair:
@@ -145,7 +168,9 @@ def _headline_cell(headline: Headline, model: str) -> CellView:
     if entry is None:
         return EMPTY_CELL
     cell = estimate_cell(entry, decimals_of(headline.entries))
-    return replace(cell, significant=model == headline.leader)
+    rank = f"rank {headline.ranks[model]}" if model in headline.ranks else ""
+    shown = ", ".join(filter(None, (cell.limits, rank)))
+    return replace(cell, limits=shown, significant=model == headline.leader)
 
 
 # Sentences ------------------------------------------------------------------------------------------------------
