@@ -405,3 +405,19 @@ def test_a_simulated_subject_replies_in_json(tmp_path: Path) -> None:
 def test_a_confidence_is_read_with_the_words_around_it(scale: str, text: str, expected: float) -> None:
     (ask,) = parse_asks(scale)
     assert ask.read(text, ()) == pytest.approx(expected, nan_ok=True)
+
+
+def test_the_provider_that_takes_no_temperature_of_zero_is_asked_greedily(
+    tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr("confidence_tasks.harness.inspect.model_calls.is_local", lambda model: True)
+    seen = []
+
+    def answer(messages, tools, choice, config):
+        seen.append((config.temperature, config.top_k))
+        return reply(messages, tools, choice, config)
+
+    asked = get_model("mockllm/model", custom_outputs=answer, memoize=False)
+    (log,) = eval(with_confidence(sums(2)), model=asked, log_dir=str(tmp_path), display="none")
+    assert log.status == "success", log.error
+    assert sorted(map(str, seen)) == ["(1.0, 1)", "(1.0, 1)", "(None, None)", "(None, None)"]

@@ -484,6 +484,17 @@ def is_local(model: Model) -> bool:
     return type(model.api).__name__ == "HuggingFaceAPI"
 
 
+def greedy_settings(model: Model) -> dict[str, Any]:
+    """Return the settings with which a model decodes greedily.
+
+    Inspect's ``hf`` provider samples depending on a model argument, not on the temperature. With ``top_k=1``, sampling
+    is greedy.
+    """
+    if not is_local(model):
+        return {"temperature": 0.0}
+    return {"temperature": 1.0, "top_k": 1} if getattr(model.api, "do_sample", True) else {}
+
+
 def count_own_tokens(
     model: Model, messages: Sequence[ChatMessage], output: ModelOutput, limit: int | None
 ) -> None:

@@ -31,6 +31,9 @@ from confidence_tasks.harness.inspect.lost import score_of_lost
 from confidence_tasks.harness.inspect.model_calls import (
     asked_model,
     call_cache,
+    greedy_settings,
+    is_local,
+    replace_logprobs,
     reply_text,
     reply_tokens,
     why_stopped,
@@ -154,18 +157,21 @@ async def _ask(ask: Ask, state: TaskState, cache: bool | None, follows: SchemaGa
     """Return the confidence in a reply to a question about the answer, and the reply or why there is none."""
     model = asked_model()
     messages, answer = side_conversation(state)
-    settings: dict[str, Any] = {"temperature": 0.0}
-    if ask.needs_logprobs:
+    # Inspect's hf provider takes no temperature of 0, and its log-probabilities are not those of the reply.
+    local = is_local(model)
+    settings: dict[str, Any] = greedy_settings(model)
+    if ask.needs_logprobs and not local:
         settings |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
     if ask.schema:
         settings["response_schema"] = response_schema(ask.schema, "confidence")
 
     async def call() -> ModelOutput:
-        return await model.generate(
-            [*messages, ChatMessageUser(content=ask.prompt(answer))],
-            config=GenerateConfig(**settings),
-            cache=call_cache(model, cache, per_epoch=True),
-        )
+        asked: list[ChatMessage] = [*messages, ChatMessageUser(content=ask.prompt(answer))]
+        policy = call_cache(model, cache, per_epoch=True)
+        output = await model.generate(asked, config=GenerateConfig(**settings), cache=policy)
+        if ask.needs_logprobs and local:
+            return await replace_logprobs(model, asked, output, ALTERNATIVES)
+        return output
 
     output: ModelOutput | None = None
     with _told_to_subject(ask, state), anyio.move_on_after(SECONDS):
