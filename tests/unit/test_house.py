@@ -30,7 +30,6 @@ COMPLEXITY = 10
 COMPLEX_FUNCTIONS: Mapping[str, int] = {
     "harness": 9,
     "new_study": 1,
-    "logs": 11,
     "reading": 9,
     "simulation": 1,
     "sources": 5,

@@ -12,7 +12,7 @@ import os
 import sys
 import warnings
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -213,17 +213,27 @@ def computed(
         Callback that shows progress.
     """
     keys = [_key(name, arguments) if cache else None for _, arguments in jobs]
-    results: dict[int, T | Lost] = {}
-    for number, key in enumerate(keys):
-        if cache and key and (tables := cache.get(key)):
-            results[number] = decode(tables[name][name][0].as_py(), type=kind, dec_hook=_estimate)
+    results: dict[int, T | Lost] = dict(_kept(cache, keys, name, kind))
     missing = [number for number in range(len(jobs)) if number not in results]
     chosen = (workers or Workers()).if_worth(len(missing) >= enough)
     for k, result in chosen.run(function, [jobs[number] for number in missing], advance):
         results[missing[k]] = result
-        if cache and (key := keys[missing[k]]) and not isinstance(result, Lost):
-            cache.put(key, {name: table_of({name: [encode(result, enc_hook=_plain)]})})
+        _keep(cache, keys[missing[k]], name, result)
     return [results[number] for number in range(len(jobs))]
+
+
+def _kept(cache: Cache | None, keys: Sequence[str | None], name: str, kind: Any) -> Iterator[tuple[int, Any]]:
+    """Yield the number of each job whose result is in the cache, and the result."""
+    for number, key in enumerate(keys):
+        tables = cache.get(key) if cache and key else None
+        if tables:
+            yield number, decode(tables[name][name][0].as_py(), type=kind, dec_hook=_estimate)
+
+
+def _keep(cache: Cache | None, key: str | None, name: str, result: Any) -> None:
+    """Put a result into the cache, if there is one and the result has a key."""
+    if cache and key and not isinstance(result, Lost):
+        cache.put(key, {name: table_of({name: [encode(result, enc_hook=_plain)]})})
 
 
 def _plain(value: Any) -> Any:

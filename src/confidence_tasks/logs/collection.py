@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -138,29 +138,38 @@ def _read_each(
     paths: list[str], advance: Advance | None, workers: Workers, cache: Cache | None, correct: Correctness
 ) -> list[list[TrialFile] | Skipped]:
     """Return the trials of each file, or why it was skipped, in the order of the paths."""
-    by_path: dict[str, list[TrialFile] | Skipped] = {}
-    keys: dict[str, str] = {}
-    if cache:
-        for path, key in _map_in_threads(partial(_key, correct=correct), paths).items():
-            if key and (tables := cache.get(key)):
-                by_path[path] = _files(tables, path)
-            elif key:
-                keys[path] = key
+    keys = _map_in_threads(partial(_key, correct=correct), paths) if cache else {}
+    by_path: dict[str, list[TrialFile] | Skipped] = dict(_kept(cache, keys))
     jobs: list[Job] = [(path, (path, *correct)) for path in paths if path not in by_path]
-    if workers.optional:
-        workers = workers.if_worth(is_much([path for path, _ in jobs]))
-    if workers.backend == "sequential" and any(_is_remote(path) for path, _ in jobs):
-        workers = Workers("threading", READERS_AT_ONCE)
+    workers = _readers([path for path, _ in jobs], workers)
     for number, outcome in workers.run(_read, jobs, advance):
         path, _ = jobs[number]
         if not isinstance(outcome, dict):
             by_path[path] = Skipped(path, outcome.reason)
             continue
         by_path[path] = _files(outcome, path)
-        if cache and path in keys:
-            cache.put(keys[path], outcome)
+        key = keys.get(path)
+        if cache and key:
+            cache.put(key, outcome)
     workers.restart()
     return [by_path[path] for path in paths]
+
+
+def _kept(cache: Cache | None, keys: Mapping[str, str]) -> Iterator[tuple[str, list[TrialFile]]]:
+    """Yield the files whose trials are in the cache, by path."""
+    for path, key in keys.items():
+        tables = cache.get(key) if cache and key else None
+        if tables:
+            yield path, _files(tables, path)
+
+
+def _readers(paths: list[str], workers: Workers) -> Workers:
+    """Return the workers that read some files: threads for remote files, this process for little work."""
+    if workers.optional:
+        workers = workers.if_worth(is_much(paths))
+    if workers.backend == "sequential" and any(map(_is_remote, paths)):
+        return Workers("threading", READERS_AT_ONCE)
+    return workers
 
 
 def _map_in_threads(function: Callable[[str], T], paths: list[str]) -> dict[str, T]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, TypeAlias
@@ -26,7 +27,7 @@ from confidence_tasks.logs.log_contents import (
     refuse_unbounded,
 )
 from confidence_tasks.logs.origins import Origins
-from confidence_tasks.logs.sample_changes import sample_changes
+from confidence_tasks.logs.sample_changes import SampleChanges, sample_changes
 from confidence_tasks.logs.trial_files import (
     EXTRA_COLUMNS,
     FALLBACK,
@@ -69,82 +70,33 @@ def _read(
     written: datetime | None,
     correct: Correctness,
 ) -> list[TrialFile]:
-    study: Study | None = None
-    rows: dict[_Way, dict[_SampleKey, tuple[Any, ...] | None]] = {}
-    origins = Origins(header.eval.created)
-    refused: dict[str, None] = {}
-    limits: dict[tuple[str | None, _SampleKey], str | None] = {}
+    read = _Samples(Origins(header.eval.created))
     for summary in samples:
-        study = study or study_of_scores(summary.scores or {})
-        metadata = summary.metadata or NO_METADATA
-        origins.add(metadata.origin)
-        refused.update(dict.fromkeys(refusals_in(metadata.server_refusals)))
-        # The later summary of a sample that ran twice replaces the first, in the same position.
-        effort = metadata.effort if isinstance(metadata.effort, str) else None
-        same_way = rows.setdefault((effort, _fallback(summary)), {})
-        same_way[str(summary.id), summary.epoch] = _row(summary, study) if study else None
-        limits[effort, (str(summary.id), summary.epoch)] = summary.limit
-    n_samples = sum(map(len, rows.values()))
+        read.add(summary)
+    study = read.study
+    n_samples = sum(map(len, read.rows.values()))
     if study is None:
         refuse_without_samples(header, n_samples)
     if study is None or study.name == BENCHMARK:
         return [_read_benchmark(path, header, written, correct)]
-    spec, changes = header.eval, sample_changes(path, header, written, study.scorer_name)
-    left_out = (
-        (f"{len(changes.invalidated)} of {n_samples} samples were invalidated and do not count",)
-        if changes.invalidated
-        else ()
-    )
-    rescored = str(rescoring(header).get("at", ""))
-    n_asked = len({effort for effort, _ in rows})
-    files: list[TrialFile] = []
-    for (effort, fallback), same_way in rows.items():
-        scored = {key: row for key, row in same_way.items() if row is not None}
-        if not scored:
-            continue
-        keys = (*TOKENS, *study.column_types, *EXTRA_COLUMNS)
-        values = dict(zip(keys, zip(*scored.values(), strict=True), strict=True))
-        columns, wrong = trial_columns(study, values)
-        invalid = changes.invalidated & same_way.keys()
-        setup = {**_setup(header, study, effort), **origins.settings()}
-        planned = 0 if fallback else _planned(header) // n_asked - _answered_by_others(rows, effort)
-        files.append(
-            TrialFile(
-                path=path,
-                study=study.name,
-                design=study.design_of(spec.task.rsplit("/", 1)[-1]),
-                model=spec.model,
-                columns=_without(columns, invalid),
-                created=spec.created,
-                lost=max(planned, len(same_way)) - len(scored.keys() | invalid),
-                lost_by=dict(Counter(limit for (of, _), limit in limits.items() if limit and of == effort)),
-                versions=_versions(header),
-                setup={**setup, **({FALLBACK: fallback} if fallback else {})},
-                provenance=_provenance(header),
-                status=header.status,
-                rescored=rescored,
-                changed=max(rescored, changes.at),
-                written=written.isoformat() if written else "",
-                edited=len(changes.edited & scored.keys()),
-                invalidated=tuple(sorted(invalid)),
-                is_log=True,
-                run=spec.task_id,
-                left_out=(*(left_out if not files else ()), *wrong),
-                from_cache=origins.remark() if not files else "",
-                refused=tuple(refused) if not files else (),
-                stopped=len(skipped_samples(header)),
-                planned=_order(header) if len(rows) == 1 else (),
-            )
-        )
+    changes = sample_changes(path, header, written, study.scorer_name)
+    files = []
+    for way, rows in read.rows.items():
+        if any(rows.values()):
+            file = _file_of_way(path, header, study, read, way, changes)
+            files.append(replace(file, written=written.isoformat() if written else ""))
+    n_invalid = len(changes.invalidated)
+    left_out = [f"{n_invalid} of {n_samples} samples were invalidated and do not count"] if n_invalid else []
     if not files:
-        reasons = (f"status: {header.status}", *left_out, *_ended(limits.values()))
+        reasons = (f"status: {header.status}", *left_out, *_ended(read.limits.values()))
         raise NotTrialsError(f"none of its {n_samples} samples has a trial ({'; '.join(reasons)})")
-    return files
-
-
-def _ended(limits: Iterable[str | None]) -> list[str]:
-    """Return how many samples each limit ended."""
-    return [f"{n} ended by the {limit} limit" for limit, n in Counter(limits).items() if limit]
+    first = replace(
+        files[0],
+        left_out=(*left_out, *files[0].left_out),
+        from_cache=read.origins.remark(),
+        refused=tuple(read.refused),
+    )
+    return [first, *files[1:]]
 
 
 _Way: TypeAlias = tuple[str | None, str]
@@ -152,6 +104,88 @@ _Way: TypeAlias = tuple[str | None, str]
 
 _SampleKey: TypeAlias = tuple[str, int]
 """Id and epoch of a sample."""
+
+
+@dataclass(slots=True)
+class _Samples:
+    """What the samples of a log say: rows of trials by the way in which they were asked, limits and origins."""
+
+    origins: Origins
+    study: Study | None = None
+    rows: dict[_Way, dict[_SampleKey, tuple[Any, ...] | None]] = field(default_factory=dict)
+    refused: dict[str, None] = field(default_factory=dict)
+    limits: dict[tuple[str | None, _SampleKey], str | None] = field(default_factory=dict)
+
+    def add(self, summary: Summary) -> None:
+        """Add a sample; the later summary of one that ran twice replaces the first, in the same position."""
+        self.study = self.study or study_of_scores(summary.scores or {})
+        metadata = summary.metadata or NO_METADATA
+        self.origins.add(metadata.origin)
+        self.refused.update(dict.fromkeys(refusals_in(metadata.server_refusals)))
+        effort = metadata.effort if isinstance(metadata.effort, str) else None
+        key = str(summary.id), summary.epoch
+        same_way = self.rows.setdefault((effort, _fallback(summary)), {})
+        same_way[key] = _row(summary, self.study) if self.study else None
+        self.limits[effort, key] = summary.limit
+
+
+def _file_of_way(
+    path: str, header: EvalLog, study: Study, samples: _Samples, way: _Way, changes: SampleChanges
+) -> TrialFile:
+    """Return the trials of the samples that were asked in one way."""
+    effort, fallback = way
+    spec, same_way = header.eval, samples.rows[way]
+    scored = {key: row for key, row in same_way.items() if row is not None}
+    keys = (*TOKENS, *study.column_types, *EXTRA_COLUMNS)
+    values = dict(zip(keys, zip(*scored.values(), strict=True), strict=True))
+    columns, wrong = trial_columns(study, values)
+    invalid = changes.invalidated & same_way.keys()
+    setup = {**_setup(header, study, effort), **samples.origins.settings()}
+    if fallback:
+        setup[FALLBACK] = fallback
+    rescored = str(rescoring(header).get("at", ""))
+    return TrialFile(
+        path=path,
+        study=study.name,
+        design=study.design_of(spec.task.rsplit("/", 1)[-1]),
+        model=spec.model,
+        columns=_without(columns, invalid),
+        created=spec.created,
+        lost=max(_planned_of_way(header, samples, way), len(same_way)) - len(scored.keys() | invalid),
+        lost_by=_limits_of(samples, effort),
+        versions=_versions(header),
+        setup=setup,
+        provenance=_provenance(header),
+        status=header.status,
+        rescored=rescored,
+        changed=max(rescored, changes.at),
+        edited=len(changes.edited & scored.keys()),
+        invalidated=tuple(sorted(invalid)),
+        is_log=True,
+        run=spec.task_id,
+        left_out=wrong,
+        stopped=len(skipped_samples(header)),
+        planned=_order(header) if len(samples.rows) == 1 else (),
+    )
+
+
+def _planned_of_way(header: EvalLog, samples: _Samples, way: _Way) -> int:
+    """Return the planned number of samples of a reasoning effort, without those that another model answered."""
+    effort, fallback = way
+    if fallback:
+        return 0
+    n_asked = len({each for each, _ in samples.rows})
+    return _planned(header) // n_asked - _answered_by_others(samples.rows, effort)
+
+
+def _limits_of(samples: _Samples, effort: str | None) -> dict[str, int]:
+    """Return how many samples of a reasoning effort each limit ended."""
+    return dict(Counter(limit for (of, _), limit in samples.limits.items() if limit and of == effort))
+
+
+def _ended(limits: Iterable[str | None]) -> list[str]:
+    """Return how many samples each limit ended."""
+    return [f"{n} ended by the {limit} limit" for limit, n in Counter(limits).items() if limit]
 
 
 def _row(summary: Summary, study: Study) -> tuple[Any, ...] | None:

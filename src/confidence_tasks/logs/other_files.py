@@ -7,7 +7,7 @@ import json
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -358,30 +358,44 @@ def _setup(run: Mapping[str, Any], task: str, study: Study) -> dict[str, str]:
     """Return the parameters by which two runs of a model may differ."""
     config = run.get("config", {})
     model = _arguments(config.get("model_args"))
-    metadata = run.get("configs", {}).get(task, {}).get("metadata") or {}
-    declared = {each.name for design in study.designs for each in study.task_parameters(design)}
-    parameters = {
-        key: value
-        for key, value in study.protocol_parameters(metadata).items()
-        # lm-eval adds the model's arguments to the metadata of tasks.
-        if key not in _TASK_METADATA and (key not in model or key in declared)
-    }
-    fewshot = run.get("n-shot", {}).get(task, 0)
-    digests = {name: run.get(f"{name}_sha") for name in ("chat_template", "system_instruction")}
-    harness = {
-        **{name: str(digest)[:8] for name, digest in digests.items() if digest},
-        **{name: str(config[name])[:8] for name in _RUN_KEYS if config.get(name) not in (None, "")},
-        **({"backend": config["model"]} if config.get("model") else {}),
-        **({"fewshot_as_multiturn": run.get("fewshot_as_multiturn")} if fewshot else {}),
-        "fewshot": fewshot,
-    }
     return {
-        **setup_of("task", parameters),
+        **setup_of("task", _task_parameters(run, task, study, model)),
         **setup_of("generation", _arguments(config.get("gen_kwargs"))),
         **setup_of("model", model),
-        **setup_of("harness", harness),
+        **setup_of("harness", _harness_settings(run, task)),
         **_origin(run, task),
     }
+
+
+def _task_parameters(
+    run: Mapping[str, Any], task: str, study: Study, model: Container[str]
+) -> dict[str, Any]:
+    """Return the parameters of a task; lm-eval adds the arguments of the ``model`` to its metadata."""
+    metadata = run.get("configs", {}).get(task, {}).get("metadata") or {}
+    declared = {each.name for design in study.designs for each in study.task_parameters(design)}
+    return {
+        key: value
+        for key, value in study.protocol_parameters(metadata).items()
+        if key not in _TASK_METADATA and (key not in model or key in declared)
+    }
+
+
+def _harness_settings(run: Mapping[str, Any], task: str) -> dict[str, Any]:
+    """Return the settings of lm-eval that may change a reply."""
+    config = run.get("config", {})
+    settings: dict[str, Any] = {}
+    for name in ("chat_template", "system_instruction"):
+        if run.get(f"{name}_sha"):
+            settings[name] = str(run[f"{name}_sha"])[:8]
+    for name in _RUN_KEYS:
+        if config.get(name) not in (None, ""):
+            settings[name] = str(config[name])[:8]
+    if config.get("model"):
+        settings["backend"] = config["model"]
+    fewshot = run.get("n-shot", {}).get(task, 0)
+    if fewshot:
+        settings["fewshot_as_multiturn"] = run.get("fewshot_as_multiturn")
+    return {**settings, "fewshot": fewshot}
 
 
 def _provenance(run: Mapping[str, Any], task: str) -> dict[str, str]:
@@ -421,34 +435,36 @@ def read_trial_table(path: str) -> list[TrialFile]:
     files: list[TrialFile] = []
     refused: list[str] = []
     for key, part in rows.groupby(list(_KEYS), sort=False):
-        _, model, task, setup = map(str, key)
-        places = [f"row {number + 1}" for number in part.index]
-        values: dict[str, list[Any]] = {str(name): part[name].tolist() for name in part}
         try:
-            part_study = study or _study_of_rows(part)
-            design = part_study.design_of(task) if task else part_study.name
-            values.setdefault("epoch", [1] * len(part))
-            keys = zip(values["question_id"], values["condition"], strict=True)
-            values.setdefault("sample_id", [f"{question}/{condition}" for question, condition in keys])
-            columns, left_out = trial_columns(part_study, values, places.__getitem__)
+            file = _file_of_part(path, key, part, study or _study_of_rows(part))
         except NotTrialsError as error:
-            refused.append(f"{places[0]}: {error}")
+            refused.append(f"row {part.index[0] + 1}: {error}")
             continue
-        files.append(
-            TrialFile(
-                path=path,
-                study=part_study.name,
-                design=design,
-                model=model or path.rsplit("/", 1)[-1],
-                setup=_setup_of_text(setup),
-                columns=columns,
-                lost=0 if files else unread,
-                left_out=left_out,
-            )
-        )
+        files.append(file if files else replace(file, lost=unread))
     if not files:
         raise NotTrialsError("; ".join(dict.fromkeys(refused)))
     return [replace(files[0], left_out=(*files[0].left_out, *refused)), *files[1:]]
+
+
+def _file_of_part(path: str, key: Sequence[Any], part: pd.DataFrame, study: Study) -> TrialFile:
+    """Return the trials of one study, model, task and setup of a table."""
+    _, model, task, setup = map(str, key)
+    places = [f"row {number + 1}" for number in part.index]
+    values: dict[str, list[Any]] = {str(name): part[name].tolist() for name in part}
+    values.setdefault("epoch", [1] * len(part))
+    keys = zip(values["question_id"], values["condition"], strict=True)
+    values.setdefault("sample_id", [f"{question}/{condition}" for question, condition in keys])
+    design = study.design_of(task) if task else study.name
+    columns, left_out = trial_columns(study, values, places.__getitem__)
+    return TrialFile(
+        path=path,
+        study=study.name,
+        design=design,
+        model=model or path.rsplit("/", 1)[-1],
+        setup=_setup_of_text(setup),
+        columns=columns,
+        left_out=left_out,
+    )
 
 
 _KEYS = ("study", "model", "task", "setup")
@@ -473,13 +489,7 @@ def _setup_of_text(text: str) -> dict[str, str]:
 def _study_of_rows(rows: pd.DataFrame) -> Study:
     """Return the study in the column ``study``, or the one with most of its columns in the table."""
     names = set(map(str, rows.columns))
-    if missing := [key for key in _CORE if key not in names]:
-        hint = ""
-        if "reply" in names:
-            hint = "; score files of replies with `confidence-tasks score` first"
-        elif {"correct", "confidence"} <= names:
-            hint = "; in Python, `summary` needs only the columns correct and confidence"
-        raise NotTrialsError(f"it has no columns {', '.join(missing)}{hint}")
+    _refuse_without_core(names)
     if "study" in names:
         name = str(rows["study"].iloc[0])
         known = {study.name: study for study in studies()}
@@ -493,6 +503,19 @@ def _study_of_rows(rows: pd.DataFrame) -> Study:
             f"add a column `study`: the columns fit {', '.join(study.name for study in fitting)}"
         )
     return fitting[0]
+
+
+def _refuse_without_core(names: Collection[str]) -> None:
+    """Raise NotTrialsError for a table that lacks a column that all studies have."""
+    missing = [key for key in _CORE if key not in names]
+    if not missing:
+        return
+    hint = ""
+    if "reply" in names:
+        hint = "; score files of replies with `confidence-tasks score` first"
+    elif "correct" in names and "confidence" in names:
+        hint = "; in Python, `summary` needs only the columns correct and confidence"
+    raise NotTrialsError(f"it has no columns {', '.join(missing)}{hint}")
 
 
 def _csv(path: str) -> tuple[pd.DataFrame, int]:

@@ -7,9 +7,9 @@ models, such as reasoning and chat models; some tables have a row with the mean 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, TypeAlias
 from zlib import crc32
 
@@ -144,24 +144,17 @@ def _variants(files: Sequence[TrialFile]) -> list[ModelTrials]:
     """Split the files of one model by its settings, and label each variant by the settings that differ."""
     # The order of rows depends on no date of a file, which copying changes.
     variants = sorted(_compatible_files(files), key=lambda variant: min(map(_start, variant)))
-    all_settings = [
-        {**variant[0].setup, **{key: v for file in variant for key, v in file.provenance.items()}}
-        for variant in variants
-    ]
-    setup_keys = {key for file in files for key in file.setup}
-    varied = [
-        key
-        for key in sorted(set().union(*all_settings))
-        if len({each.get(key, "") for each in all_settings if key in each or key in setup_keys}) > 1
-    ]
-    differing = [{key: each[key] for key in varied if key in each} for each in all_settings]
-    names = setting_names(varied)
+    return [_join(label, variant) for label, variant in zip(_labels(variants), variants, strict=True)]
+
+
+def _labels(variants: Sequence[Sequence[TrialFile]]) -> list[str]:
+    """Return a label of each variant of a model: its name, and the settings that differ."""
+    differing = _differing_settings(variants)
+    names = setting_names(dict.fromkeys(chain.from_iterable(differing)))
     labels: list[str] = []
     for variant, differences in zip(variants, differing, strict=True):
         if differing.count(differences) > 1:
-            oldest = variant[0].columns
-            prompts = sorted(set(zip(asked(oldest), oldest[PROMPT].tolist(), strict=True)))
-            differences = {**differences, "prompts": digest(repr(prompts))[:8]}
+            differences = {**differences, "prompts": _prompts_digest(variant[0])}
         suffix = ", ".join(
             f"{names.get(key, key)}={short_value(value)}" for key, value in differences.items()
         )
@@ -170,7 +163,37 @@ def _variants(files: Sequence[TrialFile]) -> list[ModelTrials]:
         )
         label = printable(f"{variant[0].model} ({suffix})" if suffix else variant[0].model)
         labels.append(label if label not in labels else f"{label} [{len(labels) + 1}]")
-    return [_join(label, variant) for label, variant in zip(labels, variants, strict=True)]
+    return labels
+
+
+def _differing_settings(variants: Sequence[Sequence[TrialFile]]) -> list[dict[str, str]]:
+    """Return, for each variant, the settings in which it differs from others."""
+    settings = [_settings(variant) for variant in variants]
+    of_setup = {key for variant in variants for file in variant for key in file.setup}
+    varied = _varied(settings, of_setup)
+    return [{key: each[key] for key in varied if key in each} for each in settings]
+
+
+def _varied(settings: Sequence[Mapping[str, str]], of_setup: Container[str]) -> list[str]:
+    """Return the settings that differ; a missing one differs from others only if it is no provenance."""
+    return [
+        key
+        for key in sorted(set().union(*settings))
+        if len({each.get(key, "") for each in settings if key in each or key in of_setup}) > 1
+    ]
+
+
+def _settings(variant: Sequence[TrialFile]) -> dict[str, str]:
+    """Return the settings of a variant of a model, and the provenance of all of its files."""
+    settings = dict(variant[0].setup)
+    for file in variant:
+        settings |= file.provenance
+    return settings
+
+
+def _prompts_digest(file: TrialFile) -> str:
+    prompts = sorted(set(zip(asked(file.columns), file.columns[PROMPT].tolist(), strict=True)))
+    return digest(repr(prompts))[:8]
 
 
 STOPPED_EARLY = "stopped early"
@@ -184,40 +207,51 @@ def _compatible_files(files: Sequence[TrialFile]) -> list[list[TrialFile]]:
     files have a value. A variant holds files with the same settings that conflict with the same other files; so a file
     that could be pooled with either of two conflicting files is pooled with neither.
     """
-    conflicts: list[set[int]] = [set() for _ in files]
     by_setup: dict[tuple[tuple[str, str], ...], list[int]] = {}
     for i, file in enumerate(files):
         by_setup.setdefault(tuple(sorted(file.setup.items())), []).append(i)
-    for members in by_setup.values():
-        for values in _differences([files[i] for i in members]):
-            for value, positions in values.items():
-                others = {members[j] for other, those in values.items() if other != value for j in those}
-                for j in positions:
-                    conflicts[members[j]] |= others
     variants: dict[tuple[Any, frozenset[int]], list[TrialFile]] = {}
     for setup, members in by_setup.items():
-        for i in members:
-            variants.setdefault((setup, frozenset(conflicts[i] - {i})), []).append(files[i])
+        conflicts = _conflicts([files[i] for i in members])
+        for i, with_others in zip(members, conflicts, strict=True):
+            variants.setdefault((setup, with_others), []).append(files[i])
     return list(variants.values())
+
+
+def _conflicts(files: Sequence[TrialFile]) -> list[frozenset[int]]:
+    """Return, for each file, the positions of the other files that its provenance or prompts differ from."""
+    conflicts: list[set[int]] = [set() for _ in files]
+    for values in _differences(files):
+        for value, positions in values.items():
+            others = set().union(*(those for other, those in values.items() if other != value))
+            for i in positions:
+                conflicts[i] |= others
+    return [frozenset(others - {i}) for i, others in enumerate(conflicts)]
 
 
 def _differences(files: Sequence[TrialFile]) -> Iterator[dict[str, set[int]]]:
     """Yield, for each item of provenance or prompt that differs between files, the files that have each value."""
+    if len(files) == 1:
+        return
     items: dict[Any, dict[str, set[int]]] = {}
     for i, file in enumerate(files):
         for key, value in file.provenance.items():
             items.setdefault(key, {}).setdefault(value, set()).add(i)
-        if len(files) > 1:
-            for cell, prompt in set(zip(asked(file.columns), file.columns[PROMPT].tolist(), strict=True)):
-                if prompt:
-                    items.setdefault(cell, {}).setdefault(prompt, set()).add(i)
+        for cell, prompt in _prompts(file):
+            items.setdefault(cell, {}).setdefault(prompt, set()).add(i)
     distinct = {
         tuple((value, tuple(sorted(positions))) for value, positions in values.items())
         for values in items.values()
+        if len(values) > 1
     }
-    yield from (
-        {value: set(positions) for value, positions in values} for values in distinct if len(values) > 1
-    )
+    for values in distinct:
+        yield {value: set(positions) for value, positions in values}
+
+
+def _prompts(file: TrialFile) -> set[tuple[Any, str]]:
+    """Return the digests of the prompts of a file that are known, by condition and question."""
+    pairs = set(zip(asked(file.columns), file.columns[PROMPT].tolist(), strict=True))
+    return {(cell, prompt) for cell, prompt in pairs if prompt}
 
 
 def _join(label: str, files: Sequence[TrialFile]) -> ModelTrials:

@@ -204,31 +204,20 @@ def trial_columns(
         If no trial is valid.
     """
     faults: dict[int, tuple[str, str]] = {}
-
-    def note(key: str, found: Iterable[tuple[int, str]]) -> None:
-        for row, fault in found:
-            faults.setdefault(row, (key, fault))
-
     n_trials = len(values["epoch"])
-    missing = [None] * n_trials
-    columns: dict[str, NDArray[Any]] = {}
-    for key, kind in study.column_types.items():
-        columns[key], wrong = (_numbers if kind is float else _texts)(values.get(key, missing))
-        note(key, wrong)
-        domain = study.domains.get(key) or _COMMON.get(key) or Domain()
-        note(key, domain.faults(columns[key]))
+    columns = dict(_columns_of_record(study, values, faults))
     for key, found in _faults_between_columns(study, columns):
-        note(key, found)
-    note("condition", _set_condition_columns(study, columns))
+        _note(faults, key, found)
+    _note(faults, "condition", _set_condition_columns(study, columns))
+    missing = [None] * n_trials
     for key in (*DIGESTS, *SHARED, "sample_id"):
         columns.setdefault(key, _texts(values.get(key, missing))[0])
     _add_clusters(columns)
     for key in TOKENS:
-        if key not in columns:
-            columns[key], _ = _numbers(values.get(key, missing))
+        columns.setdefault(key, _numbers(values.get(key, missing))[0])
     epochs, wrong = _numbers(values["epoch"])
-    note("epoch", wrong)
-    note("epoch", _EPOCH.faults(epochs))
+    _note(faults, "epoch", wrong)
+    _note(faults, "epoch", _EPOCH.faults(epochs))
     names = columns["sample_id"]
     left_out = _sentences(faults, where or (lambda row: f"sample {names[row]}"), n_trials)
     if len(faults) == n_trials:
@@ -237,6 +226,25 @@ def trial_columns(
     is_valid[list(faults)] = False
     columns["epoch"] = np.where(is_valid & ~np.isnan(epochs), epochs, 1.0).astype(np.int64)
     return {key: column[is_valid] for key, column in columns.items()} if faults else columns, left_out
+
+
+def _note(faults: dict[int, tuple[str, str]], key: str, found: Iterable[tuple[int, str]]) -> None:
+    """Add the faults of a column; a trial keeps its first fault."""
+    for row, fault in found:
+        faults.setdefault(row, (key, fault))
+
+
+def _columns_of_record(
+    study: Study, values: Mapping[str, Sequence[Any]], faults: dict[int, tuple[str, str]]
+) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Yield the columns of a study's record by name, and note the values that are not of its type or domain."""
+    missing = [None] * len(values["epoch"])
+    for key, kind in study.column_types.items():
+        column, wrong = (_numbers if kind is float else _texts)(values.get(key, missing))
+        _note(faults, key, wrong)
+        domain = study.domains.get(key) or _COMMON.get(key) or Domain()
+        _note(faults, key, domain.faults(column))
+        yield key, column
 
 
 def _add_clusters(columns: Mapping[str, NDArray[Any]]) -> None:
@@ -357,16 +365,21 @@ def _texts(values: Sequence[Any]) -> tuple[NDArray[Any], list[tuple[int, str]]]:
     if not {*map(type, texts)} <= {str}:
         for row, value in enumerate(values):
             if type(value) is not str:
-                is_scalar = np.ndim(value) == 0 and not isinstance(value, Mapping)
-                if not is_scalar:
-                    faults.append((row, f"is {short_repr(value)}, which is not text"))
-                texts[row] = "" if is_scalar and (value is None or value != value) else str(value)
+                texts[row], fault = _as_text(value)
+                faults += [(row, fault)] if fault else []
     joined = "".join(texts)
     if "\0" in joined or not joined.isascii():
         texts = [text.encode(errors="replace").decode().replace("\0", "\ufffd") for text in texts]
     array = np.empty(len(texts), dtype=object)
     array[:] = [*map(intern, texts)]
     return array, faults
+
+
+def _as_text(value: Any) -> tuple[str, str]:
+    """Return a value as text, empty if it is missing, and its fault, empty if it has none."""
+    if np.ndim(value) or isinstance(value, Mapping):
+        return str(value), f"is {short_repr(value)}, which is not text"
+    return "" if value is None or value != value else str(value), ""
 
 
 ARCHIVE_END = struct.Struct("<4s4H2LH")
