@@ -72,11 +72,16 @@ def test_a_report_is_the_same_to_the_bit_without_a_cache_and_with_a_cold_and_a_w
 ):
     assert_same(uncached, report(folder, kept))
     for work in WORK:
-        monkeypatch.setattr(f"confidence_tasks.report.{work}", _must_not_be_called)
+        monkeypatch.setattr(f"confidence_tasks.{work}", _must_not_be_called)
     assert_same(uncached, report(folder, kept))
 
 
-WORK = ("collection._read", "results.model_numbers", "compare.compared_models", "page.tasks.panel_svg")
+WORK = (
+    "logs.collection._read",
+    "report.results.model_numbers",
+    "report.compare.compared_trials",
+    "report.page.tasks.panel_svg",
+)
 """What takes long: trials are read, a model's numbers computed, models compared, panels drawn."""
 
 
