@@ -178,6 +178,11 @@ async def _ask(ask: Ask, state: TaskState, cache: bool | None, follows: SchemaGa
         output = await (follows(model, call) if ask.schema else call())
     if output is None:
         return math.nan, f"no reply after {SECONDS} seconds"
+    return _read(ask, output, str(model))
+
+
+def _read(ask: Ask, output: ModelOutput, model: str) -> tuple[float, str]:
+    """Return the confidence in a reply and its text, or why there is none."""
     if not output.choices:
         return math.nan, output.error or "the reply is empty"
     if stop := why_stopped(output):
