@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from confidence_tasks.decisions.judged_command import MEASURES
-from confidence_tasks.statistics.prediction_powered import prediction_powered_mean
+from confidence_tasks.statistics.inference.prediction_powered import prediction_powered_mean
 
 
 def corrected_coverage(

@@ -24,7 +24,7 @@ from confidence_tasks.report.commands import (
 if TYPE_CHECKING:
     from confidence_tasks.decisions.judged import JudgedAnswers
     from confidence_tasks.statistics.core import FloatArray
-    from confidence_tasks.statistics.prediction_powered import PredictionPowered
+    from confidence_tasks.statistics.inference.prediction_powered import PredictionPowered
 
 MEASURES: Mapping[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "accuracy": lambda correct, confidence: correct,
@@ -87,7 +87,7 @@ def judged(
 
 def _corrected(answers: JudgedAnswers, level: float) -> dict[str, PredictionPowered]:
     """Return each measure, corrected."""
-    from confidence_tasks.statistics.prediction_powered import prediction_powered_mean
+    from confidence_tasks.statistics.inference.prediction_powered import prediction_powered_mean
 
     return {
         name: prediction_powered_mean(

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import inspect_ai.model
@@ -140,7 +141,15 @@ def test_a_wrong_option_of_a_scorer_is_named_and_not_taken_for_a_scorer_that_is_
     log = run(sums(), tmp_path)
     command = ["score", log.location, "--scorer", f"confidence_tasks/{scorer}", "-S", option]
     done = subprocess.run(
-        ["inspect", *command, "--action", "append", "--overwrite", "--display", "plain"],
+        [
+            Path(sys.executable).with_name("inspect"),
+            *command,
+            "--action",
+            "append",
+            "--overwrite",
+            "--display",
+            "plain",
+        ],
         capture_output=True,
         text=True,
         check=False,

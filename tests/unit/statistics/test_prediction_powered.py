@@ -7,7 +7,7 @@ import pytest
 from tests.validity.judge_studies import corrected_coverage
 
 from confidence_tasks.statistics.core import Reason
-from confidence_tasks.statistics.prediction_powered import prediction_powered_mean
+from confidence_tasks.statistics.inference.prediction_powered import prediction_powered_mean
 
 N_LABELS = 120
 
