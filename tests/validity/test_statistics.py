@@ -93,7 +93,10 @@ def test_the_interval_of_a_calibration_error_holds_the_truth(overconfidence, how
     ("distance", "accuracy"), [(0.0, 0.6), (0.3, 0.6), (1.4, 0.6), (1.4, 0.95), (1.4, 0.08)]
 )
 def test_the_interval_of_meta_information_holds_the_truth(distance, accuracy):
-    """400 studies of 150 questions, of which 95% is seen as 91 to 98.5; of no information, nothing lies below."""
+    """400 studies of 150 questions, of which 95% is seen as 91 to 98.5.
+
+    No value lies below no information, which is missed on one side only.
+    """
     n = 200_000
     correct = np.repeat([0.0, 1.0], [round(n * (1 - accuracy)), round(n * accuracy)])
     quantiles = np.concatenate(
@@ -105,7 +108,7 @@ def test_the_interval_of_meta_information_holds_the_truth(distance, accuracy):
         low, high = meta_information_interval(*evidence(150, seed, distance=distance, accuracy=accuracy))
         found += [] if math.isnan(low) else [low <= max(truth, 0.0) <= high]
     assert len(found) > 350
-    assert 0.91 < np.mean(found) < 0.985
+    assert 0.91 < np.mean(found) < (0.985 if distance else 0.995)
 
 
 def test_intervals_of_meta_d_hold_the_truth():
