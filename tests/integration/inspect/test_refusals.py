@@ -100,7 +100,7 @@ def test_a_server_without_alternatives_keeps_the_signals_that_need_none(
 def test_a_server_without_log_probabilities_is_quoted(server: Server, tmp_path: Path) -> None:
     log = run(signals(source="arithmetic", n=2), model(server, "no-logprobs"), tmp_path)
     for trial in trials(log):
-        if trial["condition"].startswith("trace_"):
+        if trial["condition"] == "trace_length":
             assert "the reply has no reasoning" in trial["problem"]
         elif trial["condition"] != "stated":
             assert math.isnan(trial["value"])

@@ -58,6 +58,8 @@ def chosen_by_halves(trials: Columns, seed: int = 0) -> list[Choice]:
 
 def _choice(table: SignalTable, unit: IntArray, here: BoolArray) -> Choice | None:
     """Return the signal with the highest AUROC on some of the answers, tested on the others."""
+    if not here.any():
+        return None
     regressors, _, correct = table
     columns = {str(name): regressors[name].to_numpy() for name in regressors}
     areas = {
