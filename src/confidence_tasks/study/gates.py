@@ -10,10 +10,10 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
+from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.sequential import GateTest, Side
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.inference import UNIT, Bounds, Posterior
-from confidence_tasks.study.kinds import values_of_single_trials
 from confidence_tasks.study.measures import GRADED, Columns, Measure, columns
 from confidence_tasks.study.parameter import did_you_mean
 
@@ -178,10 +178,17 @@ def _orders_trials(measure: Measure) -> bool:
     return not _is_mean(measure, probe)
 
 
+def _single_values(measure: Measure, trials: Columns, n: int) -> FloatArray:
+    """Return the measure of each of n trials."""
+    from confidence_tasks.study.kinds import values_of_single_trials  # imports parts of SciPy
+
+    return values_of_single_trials(measure, trials, n)
+
+
 def _is_mean(measure: Measure, trials: Columns) -> bool:
     """Return True if the measure of weighted trials is the weighted mean of the measures of single trials."""
     n = len(next(iter(trials.values())))
-    values, weights = values_of_single_trials(measure, trials, n), np.random.default_rng(0).random((3, n))
+    values, weights = _single_values(measure, trials, n), np.random.default_rng(0).random((3, n))
     return np.allclose(weights @ values / weights.sum(axis=1), measure.compute(trials, weights))
 
 
@@ -196,7 +203,7 @@ def _bounds_of_outcomes(
             return None
     except KeyError:  # the outcomes depend on more than the condition
         return None
-    values = values_of_single_trials(measure, outcomes, len(next(iter(outcomes.values()))))
+    values = _single_values(measure, outcomes, len(next(iter(outcomes.values()))))
     return float(values.min()), float(values.max())
 
 
@@ -210,7 +217,7 @@ LOST = math.nan
 def trial_values(measure: Measure, trials: Columns) -> list[float | None]:
     """Return the value of each trial under one condition, as evidence; ValueError if the measure is not their mean."""
     values, value = (
-        values_of_single_trials(measure, trials, len(trials["question_id"])),
+        _single_values(measure, trials, len(trials["question_id"])),
         measure.compute(trials, None),
     )
     known = values[~np.isnan(values)]
