@@ -19,12 +19,20 @@ from confidence_tasks.harness.inspect.foreign_scores import (
     correctness,
     own_scorers,
 )
-from confidence_tasks.harness.inspect.model_calls import reply_text, reply_tokens
+from confidence_tasks.harness.inspect.model_calls import model_reply, reply_tokens
 from confidence_tasks.logs.benchmark_samples import MOST_CHARACTERS, UNMEASURED
 from confidence_tasks.logs.log_contents import whole_samples
 from confidence_tasks.logs.trial_files import NotTrialsError, prompt_digest, question_digest
 from confidence_tasks.reading.stated import stated_confidence_of
-from confidence_tasks.reading.token_probabilities import is_known, letter_options, listed_mass, match_option
+from confidence_tasks.reading.thoughts import without_thoughts
+from confidence_tasks.reading.token_probabilities import (
+    is_known,
+    is_unmeasured,
+    letter_options,
+    listed_mass,
+    match_option,
+    tokens_from_reply,
+)
 from confidence_tasks.study.stage import Token
 from confidence_tasks.study.structured import STRUCTURED
 
@@ -172,8 +180,11 @@ def _signals(sample: EvalSample) -> dict[str, float]:
     """Return the value of each signal of a sample; NaN for one that was asked for and is missing."""
     values = _asked(sample)
     if sample.output.choices:
-        values.setdefault(STATED, stated_confidence_of(reply_text(sample.output)))
-        values |= _of_tokens(reply_tokens(sample.output), len(sample.choices or ()))
+        reply = model_reply(sample.output, reply_tokens(sample.output))
+        values.setdefault(STATED, stated_confidence_of(reply.text))
+        if not is_unmeasured(reply.tokens):
+            answer = tokens_from_reply(without_thoughts(reply))
+            values |= _of_tokens(answer, len(sample.choices or ()))
     return values
 
 

@@ -155,12 +155,10 @@ def _labels(variants: Sequence[Sequence[TrialFile]]) -> list[str]:
     for variant, differences in zip(variants, differing, strict=True):
         if differing.count(differences) > 1:
             differences = {**differences, "prompts": _prompts_digest(variant[0])}
-        suffix = ", ".join(
-            f"{names.get(key, key)}={short_value(value)}" for key, value in differences.items()
-        )
-        suffix = ", ".join(
-            filter(None, [suffix, STOPPED_EARLY if any(file.stopped for file in variant) else ""])
-        )
+        marks = [f"{names.get(key, key)}={short_value(value)}" for key, value in differences.items()]
+        if any(file.stopped for file in variant):
+            marks.append(STOPPED_EARLY)
+        suffix = ", ".join(marks)
         label = printable(f"{variant[0].model} ({suffix})" if suffix else variant[0].model)
         labels.append(label if label not in labels else f"{label} [{len(labels) + 1}]")
     return labels
@@ -205,11 +203,13 @@ def _compatible_files(files: Sequence[TrialFile]) -> list[list[TrialFile]]:
 
     Two files conflict if a setting differs or only one of them has it. Provenance and prompts conflict only if both
     files have a value. A variant holds files with the same settings that conflict with the same other files; so a file
-    that could be pooled with either of two conflicting files is pooled with neither.
+    that could be pooled with either of two conflicting files is pooled with neither. A run that stopped early is pooled
+    with its own copies only: its confidence sequence holds for its trials alone.
     """
-    by_setup: dict[tuple[tuple[str, str], ...], list[int]] = {}
+    by_setup: dict[tuple[Any, str], list[int]] = {}
     for i, file in enumerate(files):
-        by_setup.setdefault(tuple(sorted(file.setup.items())), []).append(i)
+        stopped_run = (file.run or file.path) if file.stopped else ""
+        by_setup.setdefault((tuple(sorted(file.setup.items())), stopped_run), []).append(i)
     variants: dict[tuple[Any, frozenset[int]], list[TrialFile]] = {}
     for setup, members in by_setup.items():
         conflicts = _conflicts([files[i] for i in members])

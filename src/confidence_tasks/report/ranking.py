@@ -337,7 +337,7 @@ def _source(measure: Measure, trials: Columns, model: IntArray) -> many.Source |
 
 
 def _resampled_covariance(found: Sequence[Distribution]) -> tuple[FloatArray, float]:
-    """Return the covariance of models over resamples, and the degrees of freedom of their differences."""
+    """Return the covariance of the models' measures over resamples, and the degrees of freedom of their differences."""
     resamples = np.array([each.resamples for each in found])
     defined = resamples[:, np.isfinite(resamples).all(axis=0)]
     freedom = math.inf

@@ -1,6 +1,7 @@
 """Inspect logs of tasks of others in the commands: which scorer and which value say what is right."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from click.testing import CliRunner
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Sample
 from inspect_ai.log import read_eval_log
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.model import Logprob, Logprobs, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import Score, Target, includes, mean, scorer
 from inspect_ai.solver import TaskState, solver
 
@@ -175,3 +176,43 @@ def test_the_page_names_the_scorer_and_tells_how_to_get_a_confidence(tmp_path: P
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 0, result.output
     assert "One of several scorers says what is right" in page.read_text()
+
+
+def with_tokens(*tokens: tuple[str, float]):
+    """Return a model that says "Lima." and lists some tokens with their log-probabilities."""
+
+    def answer(messages, tools, choice, config):
+        output = ModelOutput.from_content("mockllm/model", "Lima.")
+        output.choices[0].logprobs = Logprobs(content=[Logprob(token=t, logprob=p) for t, p in tokens])
+        output.usage = ModelUsage()
+        return output
+
+    return get_model("mockllm/model", custom_outputs=answer, memoize=False)
+
+
+@pytest.mark.filterwarnings("ignore:.*Replies without a readable answer:UserWarning")
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        ([("Lima", -0.5), (".", -0.1)], {"mean_logprob": -0.3, "sum_logprob": -0.6, "min_logprob": -0.5}),
+        (
+            [("Is it Quito?", -7.0), ("</think>", -2.0), ("Lima", -0.5), (".", -0.1)],
+            {"mean_logprob": -0.3, "sum_logprob": -0.6, "min_logprob": -0.5},
+        ),
+        ([("Quito", -0.5), ("!", -0.1)], {}),
+        ([(letter, 0.0) for letter in "Lima."], {}),
+    ],
+    ids=["reply", "thought", "other tokens", "unmeasured"],
+)
+def test_log_probabilities_are_those_of_the_reply(tokens, expected, tmp_path: Path) -> None:
+    cities = Task(
+        [Sample(f"City {i}?", target="Lima", id=str(i)) for i in range(2)], scorer=includes(), name="cities"
+    )
+    eval(cities, model=with_tokens(*tokens), log_dir=str(tmp_path), display="none")
+    frame = ct.report.trials(tmp_path)
+    found = {
+        each.condition: math.log(each.confidence)
+        for each in frame.itertuples()
+        if each.confidence == each.confidence
+    }
+    assert found == pytest.approx(expected)

@@ -169,7 +169,7 @@ def test_what_cannot_be_decided_is_refused_before_the_first_call(
 ) -> None:
     try:
         log = run(tmp_path, **arguments)
-    except BaseException as error:
+    except (Exception, SystemExit) as error:
         text = f"{error}{getattr(error, 'message', '')}{capsys.readouterr().out}"
     else:
         assert log.status == "error"
@@ -263,6 +263,14 @@ def test_a_stopped_run_is_pooled_with_no_whole_one(stopped: EvalLog, whole: Eval
     assert len(task.models) == 2
     assert ["stopped early" in model.label for model in task.models].count(True) == 1
     assert {model.stopped > 0 for model in task.models} == {True, False}
+
+
+def test_two_stopped_runs_are_not_pooled(stopped: EvalLog, tmp_path: Path) -> None:
+    other = run(tmp_path, stop="accuracy>0.55", alpha=0.2)
+    copy = tmp_path / "copy.eval"
+    copy.write_bytes(Path(stopped.location.removeprefix("file://")).read_bytes())
+    (task,) = group_by_task(collect([stopped.location, str(copy), other.location]).files)
+    assert sorted(len(model.files) for model in task.models) == [1, 2]
 
 
 def test_summary_metrics_and_compare_warn(stopped: EvalLog, whole: EvalLog) -> None:

@@ -1,5 +1,6 @@
 """Any Inspect task with a question about the confidence in each answer, on the real harness."""
 
+import math
 import re
 import subprocess
 import sys
@@ -33,6 +34,7 @@ from confidence_tasks.harness.inspect.schemas import IGNORING
 from confidence_tasks.logs.collection import collect
 from confidence_tasks.studies.benchmark.asking import parse_asks
 from confidence_tasks.studies.benchmark.scorer import _why_unanswered, side_conversation, stated_confidence
+from confidence_tasks.study.stage import ModelReply, Token
 
 SUMS = """
 from inspect_ai import Task, task
@@ -357,7 +359,7 @@ def test_structured_replies_out_of_range_or_of_another_type_are_missing() -> Non
         ('{"confidence": 100}', 1.0),
         (' {"confidence": 7}\n', 0.07),
     ):
-        assert percent.read(text, ()) == expected
+        assert percent.confidence(ModelReply(text)) == expected
     for text in (
         '{"confidence": 101}',
         '{"confidence": "90"}',
@@ -367,9 +369,9 @@ def test_structured_replies_out_of_range_or_of_another_type_are_missing() -> Non
         "{",
         '{"c": 1}',
     ):
-        assert np.isnan(percent.read(text, ()))
-    assert words.read('{"confidence": "Likely"}', ()) == 0.7
-    assert np.isnan(words.read('{"confidence": ["Likely"]}', ()))
+        assert np.isnan(percent.confidence(ModelReply(text)))
+    assert words.confidence(ModelReply('{"confidence": "Likely"}')) == 0.7
+    assert np.isnan(words.confidence(ModelReply('{"confidence": ["Likely"]}')))
     with pytest.raises(ValueError, match="p_true reads the probability of a word"):
         parse_asks("p_true", structured=True)
 
@@ -413,7 +415,20 @@ def test_a_simulated_subject_replies_in_json(tmp_path: Path) -> None:
 )
 def test_a_confidence_is_read_with_the_words_around_it(scale: str, text: str, expected: float) -> None:
     (ask,) = parse_asks(scale)
-    assert ask.read(text, ()) == pytest.approx(expected, nan_ok=True)
+    assert ask.confidence(ModelReply(text)) == pytest.approx(expected, nan_ok=True)
+
+
+def test_no_thought_is_the_confidence_in_an_answer() -> None:
+    """Providers list the tokens of a thought first, also those of thoughts that they remove from the text."""
+    drafts = [
+        Token(text, math.log(0.9), {"True": math.log(0.9), "False": math.log(0.1)}) for text in ("True", "?")
+    ]
+    said = Token("False", math.log(0.8), {"False": math.log(0.8), "True": math.log(0.2)})
+    words, p_true = parse_asks("words,p_true")
+    assert p_true.confidence(ModelReply("False", (*drafts, said))) == pytest.approx(0.2)
+    assert p_true.confidence(ModelReply("<think>True?</think>False", (*drafts, said))) == pytest.approx(0.2)
+    said_plainly = words.confidence(ModelReply("unlikely"))
+    assert words.confidence(ModelReply("<think>almost certain</think>unlikely")) == said_plainly < 0.5
 
 
 def test_the_provider_that_takes_no_temperature_of_zero_is_asked_greedily(

@@ -476,7 +476,7 @@ def _latex_text(text: str) -> str:
 
 
 def _label(filled: Filled, replication: Replication, figure: str = "") -> str:
-    """Return the label of an item; of an item of several figures, each has a label."""
+    """Return the LaTeX label of a table or figure, or of one of the figures of an item that has several."""
     label = f"{filled.item.kind[:3]}:{replication.name}-{filled.item.number}"
     return f"{label}-{figure}" if len(filled.figures) > 1 else label
 

@@ -10,11 +10,12 @@ from typing import Any
 
 from confidence_tasks.reading.cleaning import truncate_reply
 from confidence_tasks.reading.sureness import EXPRESSIONS, read_expression, true_probability
-from confidence_tasks.reading.thoughts import strip_thoughts
+from confidence_tasks.reading.thoughts import without_thoughts
+from confidence_tasks.reading.token_probabilities import tokens_from_reply
 from confidence_tasks.studies.scales.replies import ALL_SCALES, Scale
 from confidence_tasks.studies.scales.trials import read_stated_confidence
-from confidence_tasks.study import Token
 from confidence_tasks.study.parameter import parse_list
+from confidence_tasks.study.stage import ModelReply
 from confidence_tasks.study.structured import object_schema, read_object
 
 MOST_CHARACTERS = 4_000
@@ -40,7 +41,7 @@ class Ask:
     request : str
         What the model is asked, without the answer.
     read : callable
-        ``read(text, tokens)`` returns the confidence in a reply, from 0 to 1; NaN if it states none.
+        ``read(reply)`` returns the confidence in a reply without thoughts, from 0 to 1; NaN if it states none.
     needs_logprobs : bool
         Whether ``read`` needs the log-probabilities of the reply's tokens.
     structured : callable, optional
@@ -51,7 +52,7 @@ class Ask:
 
     name: str
     request: str
-    read: Callable[[str, Sequence[Token]], float]
+    read: Callable[[ModelReply], float]
     needs_logprobs: bool = False
     structured: Callable[[], Ask] | None = None
     schema: Mapping[str, Any] = field(default_factory=dict)
@@ -68,14 +69,24 @@ class Ask:
         """
         return f"{self._label}: {answer[:MOST_CHARACTERS]}\n\n{self.request}" if answer else self.request
 
+    def confidence(self, reply: ModelReply) -> float:
+        """Return the confidence in a reply, from 0 to 1; NaN if it states none. Its thoughts do not count.
+
+        Examples
+        --------
+        >>> parse_asks("0-20")[0].confidence(ModelReply("<think>5?</think>18"))
+        0.9
+        """
+        return self.read(without_thoughts(reply))
+
     @property
     def _label(self) -> str:
         return "Proposed answer" if self.needs_logprobs else "Your final answer"
 
 
-def _read_scale(scale: Scale) -> Callable[[str, Sequence[Token]], float]:
-    def read(text: str, tokens: Sequence[Token]) -> float:
-        value = read_stated_confidence(strip_thoughts(truncate_reply(text)), scale)
+def _read_scale(scale: Scale) -> Callable[[ModelReply], float]:
+    def read(reply: ModelReply) -> float:
+        value = read_stated_confidence(truncate_reply(reply.text), scale)
         in_range = not math.isnan(value) and not scale.violates(value)
         return scale.normalise(value) if in_range else math.nan
 
@@ -117,8 +128,8 @@ def _as_json(name: str, values: str, schema: Mapping[str, Any], convert: Callabl
     """Return a question whose reply is a JSON object with the key ``confidence``."""
     properties = {"confidence": schema}
 
-    def read(text: str, tokens: Sequence[Token]) -> float:
-        found = read_object(strip_thoughts(truncate_reply(text)), properties)
+    def read(reply: ModelReply) -> float:
+        found = read_object(truncate_reply(reply.text), properties)
         return convert(found["confidence"]) if found else math.nan
 
     return Ask(
@@ -137,13 +148,13 @@ _WORDS = Ask(
             *EXPRESSIONS,
         ]
     ),
-    lambda text, tokens: read_expression(text),
+    lambda reply: read_expression(reply.text),
     structured=_json_of_words,
 )
 _P_TRUE = Ask(
     "p_true",
     "Is the proposed answer true or false? Reply with True or False and nothing else.",
-    lambda text, tokens: true_probability(tokens),
+    lambda reply: true_probability(tokens_from_reply(reply)),
     needs_logprobs=True,
 )
 _ASKS = {each.name: each for each in (*map(_of_scale, ALL_SCALES), _WORDS, _P_TRUE)}

@@ -315,6 +315,6 @@ def _read(ask: Ask, reply: ModelReply | None) -> dict[str, Any]:
     """Return the confidence in a reply, and the reply, or why there is none."""
     if reply is None:
         return {"confidence": None, "problem": "the task's own reply was lost"}
-    value = ask.read(reply.text, reply.tokens)
+    value = ask.confidence(reply)
     problem = {"problem": reply.problem} if reply.problem else {}
     return {"confidence": None if math.isnan(value) else value, "reply": reply.text, **problem}

@@ -33,6 +33,7 @@ from confidence_tasks.harness.inspect.model_calls import (
     call_cache,
     greedy_settings,
     is_local,
+    model_reply,
     replace_logprobs,
     reply_text,
     reply_tokens,
@@ -187,11 +188,10 @@ def _read(ask: Ask, output: ModelOutput, model: str) -> tuple[float, str]:
         return math.nan, output.error or "the reply is empty"
     if stop := why_stopped(output):
         return math.nan, f"the reply was {PROBLEMS[stop]}"
-    text = reply_text(output)
-    tokens = reply_tokens(output)
-    if ask.needs_logprobs and not tokens:
+    reply = model_reply(output, reply_tokens(output))
+    if ask.needs_logprobs and not reply.tokens:
         return math.nan, f"{model} returned no log-probabilities"
-    return ask.read(text, tokens), text
+    return ask.confidence(reply), reply.text
 
 
 @contextmanager

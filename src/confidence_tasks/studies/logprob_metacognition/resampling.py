@@ -215,7 +215,7 @@ class LogprobResampler:
         domains: Container[str] = ("",),
         binning: str = PRIMARY,
     ) -> list[Cell]:
-        """Return the cells with enough right and enough wrong answers; by default those of the first source."""
+        """Return the cells of a source, by default the first, that have enough right and enough wrong answers."""
         sources = self.sources[:1] if source is None else [source]
         return [
             cell
