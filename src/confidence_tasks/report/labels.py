@@ -210,6 +210,15 @@ def p_is(p: float) -> str:
     return f"p < {value[1:]}" if value.startswith("<") else f"p = {value}"
 
 
+def difference_cells(difference: Interval, p_adjusted: float) -> dict[str, str]:
+    """Return the cells of a difference in a table of texts: the value, its interval or why it is missing, and p."""
+    return {
+        "difference": signed(difference.estimate, 3),
+        f"{difference.level:.0%} interval": limits(difference, 3) or why_missing(difference),
+        "corrected p": p_value(p_adjusted),
+    }
+
+
 def decimals_for(values: list[float]) -> int:
     """Return the number of decimals for a column of values, by the largest of them.
 

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from confidence_tasks.logs.texts import without_controls
 from confidence_tasks.report.labels import (
     TITLE,
+    difference_cells,
     group_label,
     limits,
     measure_label,
     number,
-    p_value,
-    signed,
     why_missing,
 )
 
@@ -112,14 +111,11 @@ def _cell(entry: Estimated | None) -> str:
 
 
 def _difference(contrast: Contrast) -> dict[str, str]:
-    interval = contrast.interval
     return {
         "model": contrast.model,
         "condition": group_label(contrast.group),
         "measure": measure_label(contrast.measure),
-        "difference": signed(interval.estimate, 3),
-        f"{interval.level:.0%} interval": limits(interval, 3) or why_missing(interval),
-        "corrected p": p_value(contrast.p_adjusted),
+        **difference_cells(contrast.interval, contrast.p_adjusted),
     }
 
 

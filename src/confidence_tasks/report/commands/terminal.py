@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.commands import print_message, print_table
 from confidence_tasks.report.labels import (
+    difference_cells,
     group_label,
     limits,
     measure_label,
     number,
-    p_value,
-    signed,
     why_missing,
 )
 from confidence_tasks.simulation.subject import Subject, make_subject
@@ -107,12 +106,7 @@ def _print_contrasts(results: TaskResults, model: ModelTrials) -> None:
     name, baseline = measure_label(shown[0].measure), group_label(shown[0].baseline)
     print_message(f"{name} minus that of {baseline}, paired by question")
     rows = [
-        {
-            "condition": group_label(each.group),
-            "difference": signed(each.interval.estimate, 3),
-            f"{each.interval.level:.0%} interval": limits(each.interval, 3) or why_missing(each.interval),
-            "corrected p": p_value(each.p_adjusted),
-        }
+        {"condition": group_label(each.group), **difference_cells(each.interval, each.p_adjusted)}
         for each in shown
     ]
     print_table(rows, frozenset({"difference", "corrected p"}), err=True)

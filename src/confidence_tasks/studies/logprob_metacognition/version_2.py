@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from confidence_tasks.statistics import Interval
+from confidence_tasks.statistics import Interval, auroc2
 from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray
 from confidence_tasks.statistics.inference.limits import Resampled
 from confidence_tasks.statistics.inference.resampling import as_estimate, interval_of
@@ -76,10 +76,9 @@ def auroc2_of_bins(tables: FloatArray) -> FloatArray:
     >>> auroc2_of_bins(np.array([[[3.0, 1.0], [1.0, 3.0]]]))
     array([0.75])
     """
-    wrong, right = tables[:, 0], tables[:, 1]
-    below = np.cumsum(wrong, axis=1) - wrong / 2.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((right * below).sum(axis=1) / (right.sum(axis=1) * wrong.sum(axis=1)))
+    n_bins = tables.shape[2]
+    correct, bins = np.repeat([0.0, 1.0], n_bins), np.tile(np.linspace(0.0, 1.0, n_bins), 2)
+    return np.asarray(auroc2(correct, bins, weights=tables.reshape(len(tables), -1)))
 
 
 def regressed_slope(tables: FloatArray) -> FloatArray:

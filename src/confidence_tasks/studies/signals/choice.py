@@ -11,6 +11,7 @@ from confidence_tasks.statistics import auroc2, auroc2_interval
 from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray
 from confidence_tasks.studies.signals.trials import SignalTable, signal_table
 from confidence_tasks.study.measures import Columns
+from confidence_tasks.study.score_measures import stretched
 from confidence_tasks.study.units import units_of
 
 FEWEST_VALUES = 0.9
@@ -72,7 +73,7 @@ def _choice(table: SignalTable, unit: IntArray, here: BoolArray) -> Choice | Non
         return None
     best = max(known, key=known.__getitem__)
     kept = ~here & ~np.isnan(columns[best])
-    low, high = auroc2_interval(correct[kept], _ranks(columns[best][kept]), questions=unit[kept])
+    low, high = auroc2_interval(correct[kept], stretched(columns[best][kept]), questions=unit[kept])
     return Choice(
         best,
         known[best],
@@ -92,10 +93,4 @@ def halves(unit: IntArray, seed: int) -> IntArray:
 
 def _area(correct: FloatArray, values: FloatArray) -> float:
     known = ~np.isnan(values)
-    return float(auroc2(correct[known], _ranks(values[known])))
-
-
-def _ranks(values: FloatArray) -> FloatArray:
-    """Return the order of values as numbers from 0 to 1."""
-    ranks = np.unique(values, return_inverse=True)[1]
-    return np.asarray(ranks / max(ranks.max(initial=0), 1))
+    return float(auroc2(correct[known], stretched(values[known])))
