@@ -162,6 +162,7 @@ def test_a_mistake_in_a_report_is_an_error_when_it_is_loaded() -> None:
             study_report(replace(SCALES, report=f"{__name__}:ODD"))
 
 
+@pytest.mark.filterwarnings("ignore:confidence_tasks.report.task_trials:DeprecationWarning")
 def test_a_study_written_for_version_0_1_loads_with_a_warning_that_says_what_to_write() -> None:
     general = LazyModule("confidence_tasks.report.figures.general")
     checks = LazyModule("confidence_tasks.report.checks")

@@ -235,7 +235,7 @@ def _separated_rows(path: Path, text: str) -> Rows:
 
 def _separator(text: str) -> str:
     """Return the separator of the first line that gives most columns; a comma if there is one column."""
-    first = text.lstrip("\r\n").split("\n", 1)[0]
+    first = io.StringIO(text.lstrip("\r\n"), newline="").readline()  # it may end with a carriage return alone
     counts = {mark: len(next(csv.reader([first], delimiter=mark), [])) for mark in _SEPARATORS}
     return max(counts, key=lambda mark: counts[mark])
 

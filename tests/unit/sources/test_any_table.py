@@ -7,7 +7,7 @@ import json
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from confidence_tasks.sources import SourceError, any_table
@@ -109,7 +109,14 @@ def test_what_cannot_be_read_is_refused_with_the_reason(tmp_path, content, messa
         read_any_table(path)
 
 
+def test_lines_that_end_with_a_carriage_return_alone(tmp_path) -> None:
+    path = tmp_path / "replies.csv"
+    path.write_bytes(b"question;reply\rWho?;Jane\r")
+    assert read_any_table(path) == [{"question": "Who?", "reply": "Jane"}]
+
+
 @given(st.binary(max_size=300))
+@example(b"\x01\r\x01")
 def test_any_bytes_give_rows_or_a_reason(tmp_path_factory, data) -> None:
     path = tmp_path_factory.mktemp("bytes") / "replies.csv"
     path.write_bytes(data)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import xlogy
@@ -61,6 +61,9 @@ def test_only_the_order_of_confidence_matters_and_classes_can_be_swapped(rows):
 
 
 @given(trials)
+@example(
+    [(0.0, 0.0)] * 5 + [(0.0, 0.05)] + [(0.0, 0.3)] * 3 + [(1.0, 0.0)] * 3 + [(1.0, 0.05)] + [(1.0, 0.3)] * 2
+)
 def test_a_higher_level_gives_a_wider_interval(rows):
     correct, confidence = np.array(rows).T
     low, high = meta_information_interval(correct, confidence, level=0.8)

@@ -68,6 +68,12 @@ _NO_LEVEL = 1e-12
 _LOWEST_OF_INTERVALS = 0.5
 """A level below that of any interval that is printed."""
 
+_RARE = float(scipy.special.ndtri(0.025))
+"""Standard errors below the mean without information from which an estimate is too small for the ordinary interval.
+
+It is one bound for all levels, so that a higher level gives a wider interval.
+"""
+
 
 def usable_bins(bins: ArrayLike, n_wrong: FloatArray, n_right: FloatArray) -> IntArray:
     """Return the number of bins to use for given numbers of wrong and right answers, (R,); fewer than two are too few.
@@ -297,7 +303,7 @@ class InformationTables:
             return no_limits(self.unknown)
         reach = _BIN_EDGE_FACTOR * float(scipy.special.ndtri((1.0 + level) / 2.0))
         below = float(self._distance(np.zeros(1))[0]) / _BIN_EDGE_FACTOR
-        if level >= _LOWEST_OF_INTERVALS and below * _BIN_EDGE_FACTOR < -reach:
+        if level >= _LOWEST_OF_INTERVALS and below < _RARE:
             # Such a small estimate is rare without any information, too: it is compared with equally rare ones.
             reach = -_BIN_EDGE_FACTOR * float(
                 scipy.special.ndtri((1.0 - level) / 2.0 * scipy.special.ndtr(below))
@@ -378,8 +384,9 @@ def meta_information_interval(
     trials. They determine the bias. The trials of a question in different bins add to the variance only. It is
     multiplied by the factor by which the dispersion of the influences on the information exceeds that in the bins.
 
-    An estimate so small that even no information at all is rejected would give an empty interval. The upper limit is
-    then that of the ratio of its probabilities with and without information (Read 2002), so that it covers more.
+    An estimate so small that the test of size 5% rejects even no information would give an empty 95% interval. Its
+    upper limit is that of the ratio of its probabilities with and without information (Read 2002), so that it covers
+    more. At lower levels than 95%, the interval of a slightly larger estimate may end at 0.
 
     The coverage of 95% intervals was simulated for several kinds of subjects, see ``docs/reliability.md``.
 
