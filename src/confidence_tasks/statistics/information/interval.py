@@ -68,10 +68,10 @@ _NO_LEVEL = 1e-12
 _LOWEST_OF_INTERVALS = 0.5
 """A level below that of any interval that is printed."""
 
-_RARE = float(scipy.special.ndtri(0.025))
-"""Standard errors below the mean without information from which an estimate is too small for the ordinary interval.
+_RARE = 0.025
+"""Probability, without information, of estimates that are too small for the ordinary interval.
 
-It is one bound for all levels, so that a higher level gives a wider interval.
+It is one for all levels, so that a higher level gives a wider interval.
 """
 
 
@@ -302,12 +302,10 @@ class InformationTables:
         if self.unknown:
             return no_limits(self.unknown)
         reach = _BIN_EDGE_FACTOR * float(scipy.special.ndtri((1.0 + level) / 2.0))
-        below = float(self._distance(np.zeros(1))[0]) / _BIN_EDGE_FACTOR
-        if level >= _LOWEST_OF_INTERVALS and below < _RARE:
+        by_chance = scipy.special.ndtr(float(self._distance(np.zeros(1))[0]) / _BIN_EDGE_FACTOR)
+        if level >= _LOWEST_OF_INTERVALS and by_chance < _RARE:
             # Such a small estimate is rare without any information, too: it is compared with equally rare ones.
-            reach = -_BIN_EDGE_FACTOR * float(
-                scipy.special.ndtri((1.0 - level) / 2.0 * scipy.special.ndtr(below))
-            )
+            reach = -_BIN_EDGE_FACTOR * float(scipy.special.ndtri((1.0 - level) / 2.0 * by_chance))
         ends = np.array(accepted(self._distance, reach, _GRID_SIZE))
         shares = np.clip(np.mean([table.populations(ends)[0] for table in self.tables], axis=0), 0.0, 1.0)
         low, high = np.where(shares < _ROUNDING, 0.0, shares)
