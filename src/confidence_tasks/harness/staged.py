@@ -16,13 +16,8 @@ from rich.markup import escape
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.compat import prerequisite_error
 from confidence_tasks.harness.stopped import FinishedReplies, status_with
-from confidence_tasks.reading.cleaning import strip_chat_tokens
-from confidence_tasks.reading.thoughts import (
-    UNKNOWN_MARK,
-    cleaned_replies,
-    strip_thoughts,
-    unknown_control_tokens,
-)
+from confidence_tasks.reading.cleaning import marks_of_reply, strip_chat_tokens
+from confidence_tasks.reading.thoughts import cleaned_replies, strip_thoughts
 from confidence_tasks.simulation.reply import ANSWER_OF_OTHERS, StageCall
 from confidence_tasks.simulation.subject import make_subject, pick
 from confidence_tasks.sources import SourceError
@@ -39,7 +34,14 @@ from confidence_tasks.study.parameter import (
 from confidence_tasks.study.records import TaskMetrics
 from confidence_tasks.study.stage import TOKENS, ModelReply, Replies, Stage, Token
 from confidence_tasks.study.structured import STRUCTURED, is_structured
-from confidence_tasks.study.trial import EFFORT, Item, Question, question_from_metadata, question_metadata
+from confidence_tasks.study.trial import (
+    EFFORT,
+    RULES,
+    Item,
+    Question,
+    question_from_metadata,
+    question_metadata,
+)
 
 Conversation = TypeVar("Conversation")
 
@@ -364,16 +366,17 @@ def read_trial(
 
 
 def record_marks(trial: dict[str, Any], text: str, visible: str) -> None:
-    """Add to the rules of a trial that a thought was removed from its reply, or that control tokens are left in it."""
-    used = {
-        "thought": visible != text,
-        UNKNOWN_MARK: bool(unknown_control_tokens(strip_chat_tokens(visible))),
-    }
-    rules = list(filter(None, str(trial.get("rules", "")).split("+")))
-    new = [name for name, applies in used.items() if applies and name not in rules]
-    if new and "rules" in trial:
-        trial["rules"] = "+".join((*new, *rules))
-        trial["status"] = "repaired" if trial["status"] == "ok" else trial["status"]
+    """Add to the rules of a trial that a thought was removed from its reply, or that control tokens are left in it.
+
+    The trial of a study without rules gets this column only then, and keeps its status.
+    """
+    has_rules = RULES in trial
+    rules = list(filter(None, str(trial.get(RULES, "")).split("+")))
+    new = [name for name in marks_of_reply(text, visible) if name not in rules]
+    if new:
+        trial[RULES] = "+".join((*new, *rules))
+    if new and has_rules and trial["status"] == "ok":
+        trial["status"] = "repaired"
 
 
 def task_metrics(study: Study, parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:

@@ -19,10 +19,11 @@ from confidence_tasks.harness.inspect.foreign_scores import (
     correctness,
     own_scorers,
 )
-from confidence_tasks.harness.inspect.model_calls import model_reply, reply_tokens
+from confidence_tasks.harness.inspect.model_calls import model_reply, reply_text, reply_tokens
 from confidence_tasks.logs.benchmark_samples import MOST_CHARACTERS, UNMEASURED
 from confidence_tasks.logs.log_contents import whole_samples
 from confidence_tasks.logs.trial_files import NotTrialsError, prompt_digest, question_digest
+from confidence_tasks.reading.cleaning import marks_of_reply
 from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.reading.thoughts import without_thoughts
 from confidence_tasks.reading.token_probabilities import (
@@ -35,6 +36,7 @@ from confidence_tasks.reading.token_probabilities import (
 )
 from confidence_tasks.study.stage import Token
 from confidence_tasks.study.structured import STRUCTURED
+from confidence_tasks.study.trial import RULES
 
 _PROBABILITIES_OF_TOKENS = frozenset({"mean_logprob", "sum_logprob", "min_logprob"})
 """Signals in nats, at most 0."""
@@ -272,6 +274,12 @@ def _facts(sample: EvalSample, task: str) -> dict[str, Any]:
         "equal_options": float(len(set(options)) < len(options)) if options else math.nan,
         "question_digest": question_digest(str(messages), options),
         "prompt_digest": prompt_digest(messages) if messages else "",
+        RULES: _marks(sample),
         "sample_id": str(sample.id),
         "epoch": sample.epoch,
     }
+
+
+def _marks(sample: EvalSample) -> str:
+    """Return the rules of a reply with a thought or with control tokens."""
+    return "+".join(marks_of_reply(reply_text(sample.output))) if sample.output.choices else ""

@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 
 from confidence_tasks.harness.correctness import ASKED, BY_DEFAULT, Correctness
 from confidence_tasks.logs.trial_files import NotTrialsError
+from confidence_tasks.reading.cleaning import marks_of_reply
 from confidence_tasks.reading.option_scores import SIGNALS, Array, OptionSignal, OptionTable, option_mass
 from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.study.definition import short_repr
 from confidence_tasks.study.parameter import did_you_mean
+from confidence_tasks.study.trial import RULES
 
 Rows: TypeAlias = dict[str, list[Any]]
 Tables: TypeAlias = list[tuple[list[int], OptionTable]]
@@ -446,7 +448,14 @@ def _generated(file: _Lines, correct: Correctness) -> Rows:
         for sample in file.samples
     ]
     answers *= len(parts)
-    return {**rows, "answer": answers, "option_mass": nothing, "n_options": nothing, "equal_options": nothing}
+    return {
+        **rows,
+        "answer": answers,
+        RULES: list(map(_marks, file.samples)) * len(parts),
+        "option_mass": nothing,
+        "n_options": nothing,
+        "equal_options": nothing,
+    }
 
 
 def _signals_of_replies(samples: Sequence[_Sample]) -> dict[str, Array]:
@@ -465,10 +474,20 @@ UNMEASURED = "no confidence"
 
 def _stated_confidence(sample: _Sample) -> float:
     """Return the confidence that the only reply of a sample states; NaN if it states none, or for several replies."""
+    return stated_confidence_of(_reply_of(sample))
+
+
+def _marks(sample: _Sample) -> str:
+    """Return the rules of the only reply of a sample with a thought or with control tokens."""
+    return "+".join(marks_of_reply(_reply_of(sample)))
+
+
+def _reply_of(sample: _Sample) -> str:
+    """Return the only reply of a sample; empty if it has several."""
     replies = _ANY.decode(sample.resps)
     while isinstance(replies, list) and len(replies) == 1:
         (replies,) = replies
-    return stated_confidence_of(replies) if isinstance(replies, str) else np.nan
+    return replies if isinstance(replies, str) else ""
 
 
 # Common to both -------------------------------------------------------------------------------------------------------

@@ -44,6 +44,7 @@ from confidence_tasks.logs.trial_files import (
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.parameter import STRUCTURED
 from confidence_tasks.study.stage import TOKENS
+from confidence_tasks.study.trial import RULES
 
 
 @without_garbage_collection()
@@ -200,6 +201,7 @@ def _row(summary: Summary, study: Study) -> tuple[Any, ...] | None:
         *map(trial.get, study.column_types),
         *_digests(summary),
         *shared_by(trial, metadata),
+        trial.get(RULES),
         summary.id,
         summary.epoch,
     )

@@ -41,7 +41,7 @@ from confidence_tasks.logs.trial_files import (
     without_secrets,
 )
 from confidence_tasks.study.definition import Study, short_repr
-from confidence_tasks.study.trial import Trial
+from confidence_tasks.study.trial import RULES, Trial
 
 _NAME = re.compile(r"(?:^|/)samples_(?P<task>[^/]+)_(?P<time>\d{4}-\d\d-\d\dT[^/]*)\.jsonl$")
 _TASK_METADATA = frozenset({"condition", "source", "study", "config_source", "version", REVISIONS, ORIGIN})
@@ -288,7 +288,8 @@ def _rows(path: str, keys: Sequence[str]) -> tuple[list[tuple[Any, ...]], int, d
                     question = question_digest(doc.question, doc.choices)
                     prompt = f"lm-eval {prompt[:16]}" if isinstance(prompt, str) else ""
                     shared = shared_by(sample.trial, doc)
-                    rows.append((*map(sample.trial.get, keys), question, prompt, *shared, str(doc.id), 1))
+                    facts = (question, prompt, *shared, sample.trial.get(RULES), str(doc.id), 1)
+                    rows.append((*map(sample.trial.get, keys), *facts))
                     generation = generation or _generation(sample.arguments)
                 elif reason := _generation(sample.arguments).get(LOST):
                     why_lost[printable(str(reason)[:_LONGEST_REASON])] += 1

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from confidence_tasks.sources.clusters import cluster_of
 from confidence_tasks.study.definition import BINARY, Domain, Study, short_repr
 from confidence_tasks.study.stage import TOKENS
-from confidence_tasks.study.trial import STATUSES
+from confidence_tasks.study.trial import RULES, STATUSES
 
 QUESTION, PROMPT = DIGESTS = ("question_digest", "prompt_digest")
 """Columns with digests of the question and of its prompt, as one id may stand for several questions."""
@@ -174,7 +174,8 @@ _NAN = re.compile(rb'NaN(?:(?<=\w":NaN)|(?<=\w": NaN))(?=[,}])')
 SHARED = ("subject", "cluster")
 """Columns with what a question shares with others; empty if the file does not have it."""
 
-EXTRA_COLUMNS = (*DIGESTS, *SHARED, "sample_id", "epoch")
+EXTRA_TEXTS = (*DIGESTS, *SHARED, RULES, "sample_id")
+EXTRA_COLUMNS = (*EXTRA_TEXTS, "epoch")
 """Columns of trials that are not part of the record."""
 
 
@@ -210,7 +211,7 @@ def trial_columns(
         _note(faults, key, found)
     _note(faults, "condition", _set_condition_columns(study, columns))
     missing = [None] * n_trials
-    for key in (*DIGESTS, *SHARED, "sample_id"):
+    for key in EXTRA_TEXTS:
         columns.setdefault(key, _texts(values.get(key, missing))[0])
     _add_clusters(columns)
     for key in TOKENS:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
-from confidence_tasks.reading.thoughts import strip_thoughts
+from confidence_tasks.reading.thoughts import UNKNOWN_MARK, strip_thoughts, unknown_control_tokens
 
 Rules = Mapping[str, Callable[[str], str]]
 """Functions from text to text, in the order in which they are applied, by the name that a reading records."""
@@ -39,6 +39,31 @@ def strip_chat_tokens(text: str) -> str:
     text = text[leading.end() :] if leading else text
     end = _END_OF_TURN.search(text)
     return text[: end.start()] if end else text
+
+
+def marks_of_reply(text: str, visible: str | None = None) -> list[str]:
+    """Return the rules that say what a reply holds beside the answer, whatever its study reads.
+
+    Parameters
+    ----------
+    text : str
+        The reply.
+    visible : str, optional
+        The reply without its thought; by default it is removed here.
+
+    Returns
+    -------
+    list of str
+        ``thought`` if a thought was removed, and ``control_token`` if tokens of unknown meaning are left.
+
+    Examples
+    --------
+    >>> marks_of_reply("<think>A?</think>B <|mask|>"), marks_of_reply("B<|im_end|>")
+    (['thought', 'control_token'], [])
+    """
+    visible = strip_thoughts(text) if visible is None else visible
+    used = {"thought": visible != text, UNKNOWN_MARK: unknown_control_tokens(strip_chat_tokens(visible))}
+    return [name for name, applies in used.items() if applies]
 
 
 _NEXT_TURN = re.compile(

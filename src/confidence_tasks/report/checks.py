@@ -37,6 +37,7 @@ from confidence_tasks.study.definition import Study
 from confidence_tasks.study.kinds import design_effect
 from confidence_tasks.study.measures import ACCURACY, PARSE_RATE
 from confidence_tasks.study.standard import BRIER, OVERCONFIDENCE
+from confidence_tasks.study.trial import RULES
 from confidence_tasks.study.units import SAMPLING_UNIT, units_of
 
 FEW_OF_A_CLASS = 30
@@ -371,12 +372,10 @@ def unfinished_replies(results: TaskResults) -> Iterator[Notice]:
 )
 def control_tokens(results: TaskResults) -> Iterator[str]:
     """Yield the cells with replies that contain unknown control tokens."""
-    if "rules" not in results.task_trials.study.column_types:
-        return
-    for model, condition, columns in cells_of(results, "rules"):
-        count = sum(UNKNOWN_MARK in rules.split("+") for rules in columns["rules"])
+    for model, condition, columns in cells_of(results, RULES):
+        count = sum(UNKNOWN_MARK in rules.split("+") for rules in columns[RULES])
         if count:
-            yield f"{model}, {condition}: {count} of {len(columns['rules'])} replies"
+            yield f"{model}, {condition}: {count} of {len(columns[RULES])} replies"
 
 
 @check(

@@ -31,7 +31,8 @@ def trials(paths: Path | Iterable[Path], *, correct: str = "", scorer: str = "")
     -------
     DataFrame
         One row a trial: ``study``, ``task``, ``model``, the columns of the study's trial record (missing where another
-        study has them), ``sample_id``, ``epoch``, ``setup`` (how the model was asked, as a JSON object) and ``log``.
+        study has them), ``rules`` that the reply needed, ``sample_id``, ``epoch``, ``setup`` (how the model was asked,
+        as a JSON object) and ``log``.
 
     Warns
     -----

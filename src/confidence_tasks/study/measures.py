@@ -118,7 +118,9 @@ class Measure(metaclass=_TakesOldArguments):
 
 
 def columns(trials: Sequence[Mapping[str, Any]]) -> Columns:
-    """Return one NumPy array per column of trials: float64 for numbers, object for texts.
+    """Return one NumPy array per column of the first trial: float64 for numbers, object for texts.
+
+    Other trials may lack a text, such as the rules of a reply; it is then empty.
 
     Examples
     --------
@@ -128,9 +130,9 @@ def columns(trials: Sequence[Mapping[str, Any]]) -> Columns:
     if not trials:
         return {}
     return {
-        key: np.asarray(
-            [trial[key] for trial in trials], dtype=object if isinstance(value, str) else np.float64
-        )
+        key: np.array([trial.get(key, "") for trial in trials], dtype=object)
+        if isinstance(value, str)
+        else np.asarray([trial[key] for trial in trials], dtype=np.float64)
         for key, value in trials[0].items()
     }
 

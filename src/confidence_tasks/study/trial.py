@@ -237,6 +237,13 @@ class Trial(TypedDict):
     status: Status
 
 
+RULES = "rules"
+"""Column with the names of the rules that a reply needed, joined by ``+``.
+
+The trial of a study that does not declare it has it only if its reply had a thought or unknown control tokens.
+"""
+
+
 class ReadTrial(Trial):
     """Further columns of trials whose reply was read into a :class:`Reading`.
 

@@ -14,6 +14,7 @@ from confidence_tasks.harness.staged import (
 )
 from confidence_tasks.reading.cleaning import strip_chat_tokens, strip_markdown
 from confidence_tasks.reading.thoughts import strip_thoughts, unknown_control_tokens, without_thoughts
+from confidence_tasks.study.measures import columns
 from confidence_tasks.study.stage import ModelReply, Token
 
 DRAFTS = (
@@ -233,6 +234,17 @@ def test_marks_are_recorded_in_the_rules() -> None:
 
     assert trial == {"rules": "thought+control_token+order", "status": "repaired"}
     assert unknown_control_tokens(strip_chat_tokens("B<|im_end|>")) == []
+
+
+def test_a_trial_without_rules_gets_them_only_with_a_mark_and_keeps_its_status() -> None:
+    marked, plain = {"answer": "B", "status": "ok"}, {"answer": "C", "status": "ok"}
+    record_marks(marked, "B <|mask|>", "B <|mask|>")
+    record_marks(plain, "C", "C")
+
+    assert marked == {"answer": "B", "status": "ok", "rules": "control_token"}
+    assert plain == {"answer": "C", "status": "ok"}
+    assert columns([marked, plain])["rules"].tolist() == ["control_token", ""]
+    assert "rules" not in columns([plain, marked])
 
 
 # Numbers of lists ----------------------------------------------------------------------------------------------------

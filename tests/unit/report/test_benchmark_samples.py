@@ -153,6 +153,14 @@ def test_a_generated_reply_has_the_confidence_that_it_states():
     assert read.rows["confidence"] == pytest.approx([0.8] * 3)
 
 
+def test_thoughts_and_control_tokens_of_generated_replies_are_recorded():
+    replies = ("4", "4 <|mask|>", "<think>5?</think>4<|im_end|>")
+    read = benchmark_samples(
+        lines(*(generated(i, text, "4", {"exact_match": 1.0}) for i, text in enumerate(replies)))
+    )
+    assert read.rows["rules"] == ["", "control_token", "thought"]
+
+
 def test_votes_over_several_replies_have_no_confidence_of_their_own():
     vote = generated(0, "4\nConfidence: 80", "4", {"exact_match": 1.0})
     vote["resps"] = [["4\nConfidence: 80", "5\nConfidence: 10"]]

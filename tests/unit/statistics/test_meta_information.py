@@ -328,6 +328,9 @@ def test_questions_asked_once_change_nothing_and_the_same_replies_again_prove_no
         n_permutations=4000,
     )
     assert three_times.p_value == pytest.approx(once, abs=4 * np.sqrt(once * (1 - once) / 2000))
+    columns = (np.repeat(column, 3) for column in (correct, confidence))
+    alone = meta_information(*columns, bins=None, questions=np.repeat(np.arange(80), 3))
+    assert three_times.meta_i2r == alone == pytest.approx(labelled.meta_i2r, abs=0.01)
 
 
 def test_the_permutation_test_keeps_its_size_with_repeated_questions(rng):

@@ -250,6 +250,21 @@ def test_resamples_of_meta_information_lie_around_its_value():
     assert plain - information.value > 0.5 * error
 
 
+def test_meta_information_of_repeated_questions_is_that_of_the_log():
+    """Five equal answers to each question tell as much as one, and their resamples lie around the value."""
+    once = trials(Evidence(0.3), 150, rng=np.random.default_rng(4))
+    table = together(*[once.assign(epoch=epoch) for epoch in range(1, 6)])
+    cell = resample(table, settings=Settings(2_000), binnings=ONLY_PRIMARY).cells[HERE]
+    information = cell.measure("meta_information")
+    in_the_log = next(measure for measure in IN_THE_LOG if measure.name == "meta_information")
+    logged = in_the_log.compute(columns(table.to_dict("records")), None)
+    single = meta_information(once["correct"], once["mean_logprob"])
+    assert information.value == pytest.approx(logged, abs=1e-12)
+    assert information.value == pytest.approx(single, abs=0.005)
+    error = information.resamples.std()
+    assert information.resamples.mean() == pytest.approx(information.value, abs=0.15 * error)
+
+
 def test_balanced_trials_are_half_right_and_drawn_by_seed():
     table = trials(Evidence(1.4, 1.0, 0.8), 500)
     first, again, other = (

@@ -142,7 +142,7 @@ def meta_information(
     check_option("correction", correction, get_args(Correction))
     counts = _count_by_bin(correct, confidence, bins, weights, reduce=correction != "none")
     repeated = None
-    if questions is not None and weights is None and correction != "none":
+    if weights is None and correction != "none":
         repeated = _repeated(correct, confidence, bins, questions)
     if repeated and repeated.unknown:
         return undefined(repeated.unknown)
@@ -169,7 +169,7 @@ def meta_information_test(
         As in :func:`meta_information`.
     questions : array_like, shape (n,), optional
         Label of the question of each trial, if questions are repeated. The outcomes of a question are then permuted
-        together, among questions with the same number of trials.
+        together, among questions with the same number of trials, and the bias is that of :func:`meta_information`.
     n_permutations : int, default 10000
         Number of random permutations. The p-value is (1 + b) / (1 + n_permutations), where b is the number of
         permutations with at least the observed information.
@@ -197,7 +197,8 @@ def meta_information_test(
     check_option("correction", correction, get_args(Correction))
     check_seed(seed)
     counts = _count_by_bin(correct, confidence, bins, None)
-    table, corrected = counts.table, _corrected_information(counts, correction)
+    repeated = None if correction == "none" else _repeated(correct, confidence, bins, questions)
+    table, corrected = counts.table, _corrected_information(counts, correction, repeated)
     rng = np.random.default_rng(seed)
     permutations = _permuted_counts(counts, correct, confidence, questions, n_permutations, rng)
     always = {
@@ -213,9 +214,16 @@ def meta_information_test(
     }
     return MetaInformation(
         **{name: as_estimate(counts.settle(value)) for name, value in always.items()},
-        **{name: as_estimate(counts.settle_information(value)) for name, value in information.items()},
+        **{name: _settled_once(counts, value, repeated) for name, value in information.items()},
         n_permutations=n_permutations,
     )
+
+
+def _settled_once(counts: _Counts, value: FloatArray, repeated: InformationTables | None) -> Estimate:
+    """Return an information of unweighted trials, with the reason why it is undefined."""
+    if repeated and repeated.unknown:
+        return undefined(repeated.unknown)
+    return as_estimate(counts.settle_information(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,9 +294,11 @@ def _counts_of_equal_mass(
 
 
 def _repeated(
-    correct: ArrayLike, confidence: ArrayLike, bins: int | None, questions: ArrayLike
+    correct: ArrayLike, confidence: ArrayLike, bins: int | None, questions: ArrayLike | None
 ) -> InformationTables | None:
     """Return tables that know the variance between questions; None if no question is repeated."""
+    if questions is None:
+        return None
     values = as_vector(confidence, "confidence")
     index = label_index(questions, "questions", len(values))
     if index.max(initial=-1) + 1 == len(values):

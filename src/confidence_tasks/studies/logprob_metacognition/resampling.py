@@ -394,12 +394,24 @@ def _cell_table(
             "evidence": evidence,
         }
     )
-    pair = table.loc[: len(in_cell) - 1, "correct"], decile[: len(in_cell)]
     alike = table.groupby(["correct", "in_cell", "rating", "decile"], dropna=False)
     return table.assign(
         n_alike=alike["evidence"].transform("size").astype(np.float64),
-        bias=meta_information(*pair, bins=None, correction="none") - meta_information(*pair, bins=None),
+        bias=_bias_of_resamples(table[: len(in_cell)]),
     )
+
+
+def _bias_of_resamples(trials: pd.DataFrame) -> float:
+    """Return what resamples of trials have more of meta-information than the trials, although each is corrected.
+
+    That is the bias of the trials, and the part of a resample's own bias that comes from repeated questions: the
+    correction of a resample takes its trials for independent ones.
+    """
+    pair = trials["correct"], trials["decile"]
+    plain = meta_information(*pair, bins=None, correction="none")
+    of_questions = plain - meta_information(*pair, bins=None, questions=trials["question_id"])
+    of_independent_trials = plain - meta_information(*pair, bins=None)
+    return float(2.0 * of_questions - of_independent_trials)
 
 
 # Measures -------------------------------------------------------------------------------------------------------
@@ -579,7 +591,9 @@ def _meta_information(trials: Columns, weights: FloatArray | None = None) -> Val
     return information if weights is None else information - trials["bias"][0]
 
 
-_CORRECTED_INFORMATION = statistic_of(information.meta_information, "correct", "decile", bins=None)
+_CORRECTED_INFORMATION = statistic_of(
+    information.meta_information, "correct", "decile", by_unit=True, bins=None
+)
 
 MEASURES: Mapping[str, Measure] = {
     measure.name: measure
