@@ -23,6 +23,9 @@ from confidence_tasks.study.definition import Design, Study
 
 Columns: TypeAlias = Mapping[str, NDArray[Any]]
 
+RECORDED = "_replies"
+"""End of the name of a task of recorded replies, after the name of its study or of one of the study's tasks."""
+
 
 def asked(columns: Columns, *more: str) -> list[tuple[Any, ...]]:
     """Return condition, source and question of each trial, and its values in further columns."""
@@ -80,6 +83,19 @@ class TaskTrials:
         baselines = {design.baseline for design in self.study.designs.values()}
         shared = baselines.pop() if len(baselines) == 1 else ""
         return self.study.designs.get(self.task, Design(printable(self.task), "", baseline=shared))
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the trials are of replies that were recorded in a file, to which no run can add."""
+        return self.task.endswith(RECORDED) and self.task not in self.study.designs
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks of the study that the trials may be of: this one, or those that recorded replies answer."""
+        if not self.is_recorded:
+            return (self.task,)
+        asked_in = self.task.removesuffix(RECORDED)
+        return (asked_in,) if asked_in in self.study.designs else tuple(self.study.designs)
 
     @property
     def slug(self) -> str:

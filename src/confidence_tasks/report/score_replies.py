@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from confidence_tasks.catalogue import known_study, studies
 from confidence_tasks.harness.stopped import STOPS
+from confidence_tasks.logs.task_trials import RECORDED
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.own_file import (
@@ -263,7 +264,7 @@ def score_replies(
         by_model.setdefault(name, []).append(Recorded(item, reply, n_replies[name, item.id], stop))
     if not by_model:
         raise SourceError(f"{path}: the file has no replies")
-    return _write_logs(by_model, f"{study}_replies", form, Path(log_dir))
+    return _write_logs(by_model, f"{study}{RECORDED}", form, Path(log_dir))
 
 
 def _write_logs(

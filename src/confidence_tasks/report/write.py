@@ -50,6 +50,7 @@ from confidence_tasks.report.page.first_screen import (
 from confidence_tasks.report.page.tasks import (
     FigureView,
     OverviewView,
+    PaperView,
     TaskView,
     figure_views,
     figures_of,
@@ -175,14 +176,15 @@ def _with_papers(
     papers: Sequence[tuple[Replication, list[Filled]]],
 ) -> tuple[TaskView, ...]:
     """Add each paper's tables to the last of its tasks; notes that several tables share stand once, above them."""
-    names = [task.task_trials.task for task in results]
+    names = [task.task_trials.tasks for task in results]
     views = list(tasks)
     for replication, items in papers:
-        last = max(i for i, name in enumerate(names) if name in replication.tasks)
+        last = max(i for i, of_task in enumerate(names) if not replication.tasks.keys().isdisjoint(of_task))
         counts = Counter(note for item in items for note in item.notes)
         shared = tuple(note for note, n in counts.items() if n > 1)
         tables = tuple(_paper_table(item, shared) for item in items)
-        views[last] = replace(views[last], replication=tables, paper_notes=shared)
+        paper = PaperView(replication.title, shared, tables)
+        views[last] = replace(views[last], papers=(*views[last].papers, paper))
     return tuple(views)
 
 

@@ -58,6 +58,12 @@ def test_all_tables_and_figures_of_the_paper_are_there(full):
     assert {"quarters", "domains", "efficiency_space", "temperatures", "robustness", "risk_coverage"} <= names
 
 
+def test_the_page_has_the_tables_of_both_versions_of_the_paper(full):
+    (task,) = full.tasks
+    assert [paper.title.rpartition(", ")[2] for paper in task.papers] == ["version 1", "version 2"]
+    assert all(table for paper in task.papers for item, table in paper.items if item.rows)
+
+
 def test_every_hypothesis_and_check_has_a_verdict(full):
     verdicts = table(full, "verdicts")
     numbers = [name.partition(":")[0] for name in verdicts["hypothesis"]]

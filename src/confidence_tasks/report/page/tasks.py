@@ -131,13 +131,21 @@ class OverviewView:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class PaperView:
+    """The tables and figures of a paper, and the notes that several of them share."""
+
+    title: str
+    notes: tuple[str, ...]
+    items: tuple[tuple[Filled, Markup | None], ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskView(OverviewView):
     """The section of a task.
 
     ``statuses`` say how the replies of each model were read under each condition. ``samples`` are confident errors
-    and right answers with little confidence. ``replication`` are the tables and figures of the paper, and
-    ``paper_notes`` the notes that several of them share.
+    and right answers with little confidence. ``papers`` are the papers, or versions of one, whose last task this is.
     """
 
     notices: tuple[Notice, ...]
@@ -151,8 +159,7 @@ class TaskView(OverviewView):
     statuses: tuple[dict[str, Any], ...]
     samples: tuple[dict[str, str], ...]
     samples_per_model: int
-    replication: tuple[tuple[Filled, Markup | None], ...] = ()
-    paper_notes: tuple[str, ...] = ()
+    papers: tuple[PaperView, ...] = ()
 
 
 MANY_LINES = 12

@@ -330,14 +330,18 @@ class Runs:
         extras: Iterable[ExtraTable] = (),
         figures: Iterable[Figure] = (),
     ) -> None:
-        self.results = {task.task_trials.task: task for task in results}
+        self.results = tuple(results)
         self.tables = {table.name: table for table in extras}
         self._figures = {figure.name: figure for figure in figures}
+
+    def results_of(self, task: str) -> list[TaskResults]:
+        """Return the results of a task, and after them those of replies to it that were recorded in files."""
+        return [each for each in self.results if task in each.task_trials.tasks]
 
     @cached_property
     def groups(self) -> list[tuple[str, list[str]]]:
         """The groups of models that the user defines, with the labels of their models."""
-        groups = next((task.settings.groups for task in self.results.values()), ())
+        groups = next((task.settings.groups for task in self.results), ())
         return [
             (name, [model.label for model in members_of(list(self._models.values()), members)])
             for name, members in groups
@@ -345,11 +349,11 @@ class Runs:
 
     @cached_property
     def _models(self) -> dict[str, ModelTrials]:
-        return {model.label: model for task in self.results.values() for model in task.models}
+        return {model.label: model for task in self.results for model in task.models}
 
     def models(self, tasks: Iterable[str]) -> list[str]:
         """Return the labels of the models that were asked in any of the tasks; models of a group are adjacent."""
-        results = [self.results[name] for name in tasks if name in self.results]
+        results = [each for name in tasks for each in self.results_of(name)]
         labels = dict.fromkeys(model.label for task in results for model in task.models)
         grouped = [label for _, members in self.groups for label in members if label in labels]
         return list(dict.fromkeys((*grouped, *labels)))
@@ -360,12 +364,25 @@ class Runs:
 
     def task_of(self, cell: Cell) -> TaskResults | None:
         """Return the first of a cell's tasks in which its model has trials, in its group if it has one."""
-        for name in cell.tasks:
-            task = self.results.get(name)
-            groups = task.groups.get(cell.model) if task else None
+        for task in (each for name in cell.tasks for each in self.results_of(name)):
+            groups = task.groups.get(cell.model)
             if groups and (not cell.group or cell.group in {group.label for group in groups}):
                 return task
         return None
+
+    def was_asked(self, cell: Cell) -> bool:
+        """Return whether the model of a cell was asked in its task, in its group and on its source, if it has these."""
+        model = self.model_of(cell)
+        if model is None:
+            return False
+        if cell.group:
+            return any(len(part.rows) for part in self._parts(cell))
+        return not cell.source or cell.source in model.columns["source"]
+
+    def is_recorded(self, label: str) -> bool:
+        """Return whether all trials of the model with a label are of recorded replies."""
+        tasks = [task.task_trials for task in self.results if label in task.groups]
+        return bool(tasks) and all(trials.is_recorded for trials in tasks)
 
     def estimate(self, cell: Cell) -> Estimated | None:
         """Return the estimate of a cell's measure; None if its model was not asked."""
@@ -403,8 +420,8 @@ class Runs:
 
     def figures(self, item: PaperFigure) -> list[Figure]:
         """Return the report's figures for a figure of the paper, one per task if they are of tasks."""
-        slugs = [self.results[name].task_trials.slug for name in item.tasks if name in self.results]
-        names = [item.name, *(f"{slug}_{item.name}" for slug in slugs)]
+        slugs = [each.task_trials.slug for name in item.tasks for each in self.results_of(name)]
+        names = [item.name, *(f"{slug}_{item.name}" for slug in dict.fromkeys(slugs))]
         figures = [_select_sources(self._figures[name], item) for name in names if name in self._figures]
         return [figure for figure in figures if figure.rows]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,12 +15,10 @@ import pandas as pd
 from markupsafe import Markup
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.logs.task_trials import in_order
 from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures import Figure, figure_pdf, figure_svg
 from confidence_tasks.report.labels import (
-    group_label,
     latex,
     plain_cell,
     rendered,
@@ -37,12 +34,12 @@ from confidence_tasks.report.paper import (
     PaperTable,
     Replication,
     Runs,
-    TaskParameters,
     Value,
     axes_of,
     cross,
     heading,
 )
+from confidence_tasks.report.paper.lacking import lacking, missing_from_figure
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.sources.source import write_atomically
@@ -109,7 +106,7 @@ def filled_papers(
     """Yield the papers with a task in the report, each with all of its tables and figures."""
     runs = Runs(results, extras, figures)
     for replication in (each for study in studies() for each in study_report(study).replications):
-        if runs.results.keys() & replication.tasks.keys():
+        if any(map(runs.results_of, replication.tasks)):
             yield replication, [_fill(item, replication, runs) for item in replication.items]
 
 
@@ -119,38 +116,12 @@ def _fill(item: PaperItem, replication: Replication, runs: Runs) -> Filled:
     if isinstance(item, PaperFigure):
         item = replace(item, tasks=item.tasks or tuple(replication.tasks))
         figures = tuple(runs.figures(item))
-        missing = _missing_from_figure(item, runs, drawn=bool(figures))
-        notes = tuple(_missing_runs(replication, runs, missing, item.parameters))
+        missing = missing_from_figure(item, runs, drawn=bool(figures))
+        notes = tuple(lacking(replication, runs, missing, item.parameters))
         return Filled(item, notes, figures=figures)
     if isinstance(item, NotMade):
         return Filled(item, (item.why,))
     raise TypeError(f"{item.title} is none of PaperTable, PaperFigure and NotMade")
-
-
-def _missing_from_figure(item: PaperFigure, runs: Runs, *, drawn: bool) -> list[Cell]:
-    """Return the tasks that are missing from a figure, and the sources that models were not asked in other tasks."""
-    if not drawn and not item.sources:
-        return [Cell(task=name) for name in item.tasks]
-    missing = [Cell(task=name) for name in item.tasks if name not in runs.results]
-    for name in item.tasks:
-        if name in runs.results:
-            missing += _missing_sources(item, runs, name, drawn=drawn)
-    return missing
-
-
-def _missing_sources(item: PaperFigure, runs: Runs, task: str, *, drawn: bool) -> Iterator[Cell]:
-    """Yield the sources that models were not asked in a task; all of them if the figure is not drawn."""
-    for source in item.sources:
-        for model in runs.models([task]):
-            cell = Cell(task=task, model=model, source=source)
-            if not (drawn and _was_asked(runs, cell)):
-                yield cell
-
-
-def _was_asked(runs: Runs, cell: Cell) -> bool:
-    """Return whether the model of a cell was asked questions of its source."""
-    model = runs.model_of(cell)
-    return model is not None and cell.source in model.columns["source"]
 
 
 def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Filled:
@@ -207,7 +178,7 @@ def _notes(
     for filled in cells:
         for reason in filled.reasons:
             yield f"{NOT_DEFINED}: {reason}."
-    yield from _missing_runs(replication, runs, missing)
+    yield from lacking(replication, runs, missing)
     if table.of_type and table.of_type not in dict(runs.groups):
         yield f"All models are shown: `--group {table.of_type}=MODEL,...` selects models of this type."
 
@@ -333,62 +304,6 @@ def _source_notes(runs: Runs, cells: Iterable[Cell]) -> Iterator[str]:
         yield f"Questions: {', '.join(map(printable, sorted(sources)))}" + (
             "; numbers are means over these sources." if len(sources) > 1 else "."
         )
-
-
-def _missing_runs(
-    replication: Replication, runs: Runs, cells: Sequence[Cell], parameters: str = ""
-) -> Iterator[str]:
-    """Yield notes about the runs that cells lack, with the commands that make these runs."""
-    by_model: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
-    for cell in cells:
-        models = [cell.model] if cell.model else runs.models(cell.tasks) or runs.models(replication.tasks)
-        for model in models:
-            by_model[cell.tasks[0], model].add((_condition(runs, cell), cell.source))
-    by_run: dict[tuple[str, frozenset[tuple[str, str]]], list[str]] = defaultdict(list)
-    for (task, model), missing in by_model.items():
-        by_run[task, frozenset(missing)].append(model)
-    for (task, missing_parts), models in by_run.items():
-        conditions, sources = (in_order(filter(None, part)) for part in zip(*missing_parts, strict=True))
-        names = replication.tasks.get(task, TaskParameters())
-        parts = [task, *([", ".join(map(group_label, conditions))] if conditions else []), *sources]
-        model = ",".join(dict.fromkeys(map(runs.name_of, models)))
-        commands = _commands(task, model, names, conditions, sources, parameters)
-        note = f"Lacks {' · '.join(parts)} of {', '.join(models)}"
-        yield f"{note}: {'; '.join(f'`{command}`' for command in commands)}"
-
-
-def _condition(runs: Runs, cell: Cell) -> str:
-    """Return the condition that a cell's group is; empty for other groups, such as means over conditions."""
-    studies = [
-        task.task_trials.study for task in runs.results.values() if task.task_trials.task in cell.tasks
-    ]
-    for study in studies or [task.task_trials.study for task in runs.results.values()]:
-        try:
-            study.condition_rules.columns(cell.group)
-        except ValueError:
-            return ""
-    return cell.group
-
-
-def _commands(
-    task: str,
-    model: str,
-    names: TaskParameters,
-    conditions: Sequence[str],
-    sources: Sequence[str],
-    parameters: str,
-) -> list[str]:
-    """Return the commands that ask a model under the conditions, on the sources."""
-    command = f"inspect eval confidence_tasks/{task} --model {shlex.quote(model)}"
-    if conditions and names.conditions:
-        values = ",".join(label.partition("=")[2] or label for label in conditions)
-        command += f" -T {names.conditions}={values}"
-    if parameters:
-        command += f" {parameters}"
-    if not (sources and names.sources):
-        return [command]
-    values_per_run = sources if names.sources == "source" else [",".join(sources)]
-    return [f"{command} -T {names.sources}={value}" for value in values_per_run]
 
 
 _BREAK = r"\1\\allowbreak{}"

@@ -352,13 +352,16 @@ _LEVELS = ("p=0.9", "p=0.95", "p=0.99")
 
 
 def _method_score(runs: paper.Runs, cell: paper.Cell, method: str, tables: Sequence[str]) -> paper.Value:
-    """Return the score of a method from the first table, in any of the three tasks, that has it."""
+    """Return the score of a method from the first table, in any of the three tasks, that has it.
+
+    NaN if the model was asked, and the method needs other trials, such as a calibration half.
+    """
     column = f"p = {level_of(cell.group):g}"
     for table, task in product(tables, _TASKS):
         value = paper.from_table(table, column, method=method)(runs, replace(cell, task=task, group=""))
         if isinstance(value, float) and not math.isnan(value):
             return value
-    return None
+    return math.nan if runs.task_of(replace(cell, group="")) else None
 
 
 _winkler = partial(_method_score, tables=("winkler_as_published", "winkler_by_method"))

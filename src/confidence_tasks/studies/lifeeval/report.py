@@ -372,10 +372,10 @@ _TASKS = tuple(_SETS.values())
 
 def _n_questions(runs: paper.Runs, cell: paper.Cell, *, common: bool = False) -> paper.Value:
     """Return the number of questions that any model was asked, or that all models answered if ``common``."""
-    task = runs.results.get(cell.tasks[0])
-    if task is None:
+    results = runs.results_of(cell.tasks[0])
+    if not results:
         return None
-    trials = trials_frame(task.task_trials)
+    trials = pd.concat([trials_frame(task.task_trials) for task in results], ignore_index=True)
     return float(count_questions(common_subset(trials) if common else trials))
 
 
