@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from tests.unit.report.paper_runs import fermi_rows, filled_from, scale_rows
+from tests.unit.report.paper_runs import MODELS, fermi_rows, filled_from, scale_rows
 from tests.unit.report.runs import write
 
 from confidence_tasks.report.paper import PaperTable
@@ -109,3 +109,31 @@ def test_a_figure_of_too_few_trials_says_so_without_a_command(tmp_path):
     (note,) = figure.notes
     assert note.endswith("the trials are too few, or lack a condition to compare with")
     assert np.mean([row["correct"] for row in always]) == 1.0
+
+
+def test_figures_1_and_5_of_fermieval_have_the_models_that_are_not_open_and_those_that_are(tmp_path):
+    path = write(tmp_path / "a.jsonl", [row for row in fermi_rows(8) if row["task"] == "fermieval"])
+
+    def shown(groups):
+        report = filled_from(path, 2, groups)
+        (items,) = [items for replication, items in report.papers if replication.name == "fermieval"]
+        figures = {item.title: item for item in items if item.title in ("Figure 1", "Figure 5")}
+        return {
+            title: [
+                (
+                    [panel.title for _, panels in figure.rows for panel in panels],
+                    [key.label for key in figure.keys if key.label.endswith(", as stated")],
+                )
+                for figure in item.figures
+            ]
+            for title, item in figures.items()
+        }
+
+    first, second = sorted(MODELS)
+    both = [([first, second], [f"{first}, as stated", f"{second}, as stated"])]
+    assert shown(()) == {"Figure 1": both, "Figure 5": []}
+    open_models = shown((("open", (second,)),))
+    assert open_models == {
+        "Figure 1": [([first], [f"{first}, as stated"])],
+        "Figure 5": [([second], [f"{second}, as stated"])],
+    }

@@ -7,7 +7,7 @@ number is an estimate of the report, or is computed from the trials by a functio
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
 from itertools import product
@@ -242,12 +242,17 @@ class PaperFigure(PaperItem):
         Parameters of the runs in the figure, as on the command line.
     sources : mapping of str to str
         Sources of questions in the figure, with the titles of their panels; by default all sources.
+    of_type, not_of_type : str
+        Name of the group of models that alone is in the figure, or that is not. Without such a group, the first figure
+        is not made, and the second has all models. The panels of the figure, or its rows, are of one model each.
     """
 
     name: str
     tasks: tuple[str, ...] = ()
     parameters: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
+    of_type: str = ""
+    not_of_type: str = ""
     kind: Literal["table", "figure"] = "figure"
 
 
@@ -423,7 +428,14 @@ class Runs:
         slugs = [each.task_trials.slug for name in item.tasks for each in self.results_of(name)]
         names = [item.name, *(f"{slug}_{item.name}" for slug in dict.fromkeys(slugs))]
         figures = [_select_sources(self._figures[name], item) for name in names if name in self._figures]
-        return [figure for figure in figures if figure.rows]
+        hidden = self._hidden(item)
+        return [shown for figure in figures if (shown := _without_models(figure, hidden)).rows]
+
+    def _hidden(self, item: PaperFigure) -> set[str]:
+        """Return the labels of the models that are not in a figure because of their type."""
+        groups = dict(self.groups)
+        hidden = set(groups.get(item.not_of_type, ()))
+        return hidden | (self._models.keys() - set(groups.get(item.of_type, ())) if item.of_type else set())
 
     def value(self, cell: Cell) -> Value:
         """Return the value of a cell."""
@@ -450,6 +462,17 @@ def _select_sources(figure: Figure, item: PaperFigure) -> Figure:
         (label, tuple(panel for panel in panels if panel.title in titles)) for label, panels in figure.rows
     )
     return replace(figure, rows=tuple(row for row in rows if row[1]))
+
+
+def _without_models(figure: Figure, hidden: Container[str]) -> Figure:
+    """Return a figure without the rows, the panels and the entries of the legend of some models."""
+    rows = (
+        (label, tuple(panel for panel in panels if (panel.title or label) not in hidden))
+        for label, panels in figure.rows
+        if label not in hidden
+    )
+    keys = tuple(key for key in figure.keys if key.label.removesuffix(", as stated") not in hidden)
+    return replace(figure, rows=tuple(row for row in rows if row[1]), keys=keys)
 
 
 def is_better(runs: Runs, cell: Cell, better: bool = True) -> bool:

@@ -115,6 +115,8 @@ def _fill(item: PaperItem, replication: Replication, runs: Runs) -> Filled:
         return fill_table(item, replication, runs)
     if isinstance(item, PaperFigure):
         item = replace(item, tasks=item.tasks or tuple(replication.tasks))
+        if item.of_type and item.of_type not in dict(runs.groups):
+            return Filled(item, (f"`--group {item.of_type}=MODEL,...` names the models of this figure.",))
         figures = tuple(runs.figures(item))
         missing = missing_from_figure(item, runs, drawn=bool(figures))
         notes = tuple(lacking(replication, runs, missing, item.parameters))

@@ -319,13 +319,13 @@ def _fit_temperature(
     return statistics.intervals.fit_temperature(truth, *_distribution_arrays(texts), levels)
 
 
-def set_intervals(trials: Columns, level: float, temperature: float = 1.0) -> Columns:
-    """Return the smallest sets of a nominal coverage, for the trials of the test half that have a distribution.
+def set_intervals(trials: Columns, level: float, temperature: float = 1.0, split: str = TEST) -> Columns:
+    """Return the smallest sets of a nominal coverage, for the trials of a half that have a distribution.
 
     A temperature above 1 flattens the distributions first, one below 1 sharpens them. The trials get ``level``, the
     span of the set in ``lower`` and ``upper``, and ``held``: 1 if the set contains the truth, else 0.
     """
-    new = _with_distribution(trials, TEST)
+    new = _with_distribution(trials, split)
     values, probabilities = _distribution_arrays(new["distribution"])
     sets = statistics.intervals.smallest_set(
         values, statistics.intervals.tempered(probabilities, temperature), level

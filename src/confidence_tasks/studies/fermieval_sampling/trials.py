@@ -262,13 +262,18 @@ def chosen_temperature(trials: Columns, level: float, shortfall_weight: float = 
 
 
 def intervals_at(
-    trials: Columns, ask: str, level: float, shortfall_weight: float, temperature: float | None = None
+    trials: Columns,
+    ask: str,
+    level: float,
+    shortfall_weight: float,
+    temperature: float | None = None,
+    split: str = TEST,
 ) -> Columns:
-    """Return the intervals of a level from samples of a kind at a temperature, by default the chosen one."""
+    """Return the intervals of a half from samples of a kind at a temperature, by default the chosen one."""
     samples = _samples_at(trials, ask, level)
     if temperature is None:
         temperature = chosen_temperature(samples, level, shortfall_weight)
-    return sampled_intervals(rows_in(samples, temperature=temperature), level)
+    return sampled_intervals(rows_in(samples, temperature=temperature), level, split)
 
 
 def _samples_at(trials: Columns, ask: str, level: float) -> Columns:
