@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from rich.markup import escape
 
-from confidence_tasks.catalogue import studies
+from confidence_tasks.catalogue import study_named
 from confidence_tasks.harness.compat import prerequisite_error
 from confidence_tasks.harness.stopped import FinishedReplies, status_with
 from confidence_tasks.reading.cleaning import marks_of_reply, strip_chat_tokens
@@ -100,8 +100,7 @@ def first_call(metadata: Mapping[str, Any] | None) -> StageCall:
 
 def call_of_others(question: Question, stage: str = ANSWER_OF_OTHERS) -> StageCall:
     """Return the call of a question of another task, for a simulated subject: the answer, or a question about it."""
-    (study,) = (study for study in studies() if not study.designs)
-    return StageCall(study, question, stage, stage, {})
+    return StageCall(study_named("benchmark"), question, stage, stage, {})
 
 
 def roles_needed(study: Study, parameters: Mapping[str, Any], questions: Sequence[Question]) -> list[str]:

@@ -150,32 +150,46 @@ def _add_named(named: Mapping[str, str], available: Sequence[str], columns: Colu
             columns.add(role, name, "named by you")
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """Return the name of a column in lower case with underscores, such as ``model_answer`` of ``modelAnswer``."""
     return re.sub(r"[^a-z0-9]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()).strip("_")
 
 
 def _add_by_name(role: str, available: Sequence[str], columns: Columns) -> None:
     free = [name for name in available if name not in columns.chosen.values()]
-    for usual in NAMES[role]:
-        found = _called(usual, free)
+    if found := named_column(role, NAMES[role], free, f"--{role}"):
+        columns.add(role, found, "by name")
+
+
+def named_column(role: str, names: Sequence[str], available: Sequence[str], option: str = "") -> str:
+    """Return the column with the first of some usual names that there is; empty without one.
+
+    Raises
+    ------
+    SourceError
+        If two columns have this name in different spellings; ``option`` is that of the command which names one.
+    """
+    for usual in names:
+        found = _called(usual, available)
         if len(found) > 1:
-            raise SourceError(
-                f"{' and '.join(found)} could be the column of {role}: name one with --{role} {found[0]!r}"
-            )
+            fix = f"name one with {option} {found[0]!r}" if option else "rename or delete one"
+            raise SourceError(f"{' and '.join(found)} could be the column of {role}: {fix}")
         if found:
-            columns.add(role, found[0], "by name")
-            return
+            return found[0]
+    return ""
 
 
 def _called(usual: str, names: Sequence[str]) -> list[str]:
     """Return the columns of a name; of nested columns, those that end in it if there is no other."""
-    whole = [name for name in names if _plain(name) == usual]
-    return whole or [name for name in names if _plain(name.rpartition(".")[2]) == usual]
+    whole = [name for name in names if plain_name(name) == usual]
+    return whole or [name for name in names if plain_name(name.rpartition(".")[2]) == usual]
 
 
 def _add_answer(available: Sequence[str], columns: Columns, named: Mapping[str, str]) -> None:
     """Choose the column ``answer``: the key, or the model's answer if there is a key or no reply."""
-    found = [name for name in available if _plain(name) == "answer" and name not in columns.chosen.values()]
+    found = [
+        name for name in available if plain_name(name) == "answer" and name not in columns.chosen.values()
+    ]
     if len(found) != 1:
         return
     is_key = "gold" not in columns.chosen and "gold" not in named and "reply" in columns.chosen

@@ -104,18 +104,20 @@ class _Answer:
     source: str = ""
 
 
-def read_own_replies(path: Path, options: Options, judge: Judge | None = None) -> OwnReplies:
+def read_own_replies(
+    path: Path, options: Options, judge: Judge | None = None, rows: Rows | None = None
+) -> OwnReplies:
     """Read a table of replies or answers into trials.
 
     A verdict of the user wins over a comparison with the key. An abstention is neither right nor wrong; an answer that
-    the key or an alias equals is none.
+    the key or an alias equals is none. ``rows`` are those of the file, if it was read before.
 
     Raises
     ------
     SourceError
         If the file, a column, or the unit of the confidences cannot be read, with the fix.
     """
-    rows = read_any_table(path)
+    rows = read_any_table(path) if rows is None else rows
     columns = find_columns(rows, options.columns)
     _require(path, columns)
     notes = [f"columns: {columns.sentence()}"]
@@ -255,10 +257,10 @@ def _question(path: Path, row: Mapping[str, Any], columns: Columns) -> Question 
     elif aliases:
         fields["aliases"] = aliases
     try:
-        return parse_question(_source(path), fields)
+        return parse_question(source_of(path), fields)
     except ValueError:
         fields.pop("choices", None)
-        return parse_question(_source(path), {**fields, "kind": "text"})
+        return parse_question(source_of(path), {**fields, "kind": "text"})
 
 
 def _key(cell: Any) -> tuple[Any, list[str]]:
@@ -273,7 +275,8 @@ def _entries(cell: Any) -> list[str]:
     return [entry.strip() for entry in str(cell).split("|") if entry.strip()] if cell is not None else []
 
 
-def _source(path: Path) -> str:
+def source_of(path: Path) -> str:
+    """Return the name of a file without its endings, as that of its task."""
     return re.sub(r"[^\w.-]+", "_", path.name.partition(".")[0], flags=re.ASCII) or "replies"
 
 
@@ -430,10 +433,10 @@ def _trial(
     status = "refused" if answer.abstained else "missing_answer" if math.isnan(answer.correct) else "ok"
     return {
         "study": "benchmark",
-        "model": _text(cells.get("model")) or options.model or _source(path),
-        "task": options.task or _source(path),
+        "model": _text(cells.get("model")) or options.model or source_of(path),
+        "task": options.task or source_of(path),
         "question_id": str(identifier),
-        "source": options.task or _source(path),
+        "source": options.task or source_of(path),
         "correct": answer.correct,
         "status": status,
         "answer": answer.text[:500],

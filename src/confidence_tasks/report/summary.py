@@ -12,8 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from confidence_tasks.catalogue import study_named
 from confidence_tasks.logs.collection import Path
 from confidence_tasks.logs.task_trials import Columns, TaskTrials
+from confidence_tasks.own_replies.intervals import LEVEL, interval_trials
 from confidence_tasks.report.checks import notice_records
 from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.estimates import Estimated, Settings, distributions, estimates
@@ -30,13 +32,12 @@ from confidence_tasks.report.given import (
     standard_measures,
 )
 from confidence_tasks.report.groups import Group, split_by_source
-from confidence_tasks.report.interval_summary import INTERVAL_MEASURES, summarise_intervals
 from confidence_tasks.report.labels import why_missing
 from confidence_tasks.report.results import compute_results, estimates_frame, results_without_numbers
 from confidence_tasks.report.summary_tables import Summary, grouped
 from confidence_tasks.statistics import Reason
 from confidence_tasks.study import score_measures as scored
-from confidence_tasks.study.given import named_column
+from confidence_tasks.study.given import label_column, named_column
 from confidence_tasks.study.given_trials import as_pandas, given_trials
 from confidence_tasks.study.measures import Measure, StatisticCall
 from confidence_tasks.study.standard import computable
@@ -198,10 +199,23 @@ def _summary_of_trials(
 def _summary_of_intervals(
     data: Any, by: Any, questions: Any, measures: Sequence[str] | None, settings: Settings
 ) -> Summary:
+    """Summarise the intervals in a table, for each group and nominal level."""
     if not isinstance(data, pd.DataFrame):
         raise ValueError("kind='interval' needs a table with the columns low, high, truth and level")
-    requested = measure_names(measures, INTERVAL_MEASURES)
-    return summarise_intervals(data, column_names(by), questions, requested, settings)
+    own = study_named("intervals").measures_by_name
+    chosen = [own[name] for name in measure_names(measures, list(own))]
+    data, names = data.reset_index(drop=True), column_names(by)
+    labels = {name: label_column(named_column(data, name, "by"), name, len(data)) for name in names}
+    trials = interval_trials(data, questions).join(pd.DataFrame(labels)).reset_index(drop=True)
+    parts = [(key, trials.iloc[rows].reset_index(drop=True)) for key, rows in grouped(trials, names)]
+    rows = [  # as in a report, each model is resampled separately
+        {**dict(zip(names, key, strict=True)), LEVEL: condition.removeprefix("p="), **row}
+        for key, part in parts
+        for (condition,), row in _summarise(part, ("condition",), chosen, settings)
+    ]
+    shown = [*names, LEVEL, "measure", "value", "low", "high", "n", "reason"]
+    of_level = trials.assign(level=trials["condition"].str.removeprefix("p="))
+    return Summary(pd.DataFrame(rows, columns=shown), (*names, LEVEL), settings.level, of_level)
 
 
 def _summary_of_scores(

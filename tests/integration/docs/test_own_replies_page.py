@@ -13,10 +13,13 @@ PAGE = ROOT / "docs/own_replies.md"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name, language in (("replies.jsonl", "json"), ("judged.csv", "csv")):
-        (tmp_path / name).write_text(blocks(PAGE, language)[0], encoding="utf-8")
+    texts = {
+        "replies.jsonl": blocks(PAGE, "json")[0],
+        **dict(zip(("judged.csv", "intervals.csv"), blocks(PAGE, "csv"), strict=True)),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
     (tmp_path / "scores.csv").write_text("entropy,correct\n" + "1.5,0\n0.2,1\n0.9,0\n0.4,1\n" * 5)
-    (tmp_path / "intervals.csv").write_text("low,high,truth,level\n" + "1,2,1.5,0.9\n3,4,5,0.9\n" * 20)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -29,7 +32,9 @@ def test_the_commands_of_the_page_run_and_print_what_stands_there(folder: Path) 
         assert result.exit_code == 0, result.output
         printed.append(result.output)
 
-    assert printed[0].startswith(blocks(PAGE, "console")[0])
+    of_replies, of_intervals = blocks(PAGE, "console")
+    assert printed[0].startswith(of_replies)
+    assert printed[4].startswith(of_intervals)
     assert "3 right, 2 wrong, 1 abstained" in printed[2]
     convention = dict(
         line.split()[:2] for line in printed[2].splitlines() if "  [" in line and "bins" in line

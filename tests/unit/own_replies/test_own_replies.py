@@ -14,7 +14,12 @@ from confidence_tasks.cli import main
 from confidence_tasks.harness.inspect import judging
 from confidence_tasks.own_replies.shapes import unread_sentences
 from confidence_tasks.own_replies.trials import Options, read_own_replies
+from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.given import read_tasks
+from confidence_tasks.report.results import compute_results
 from confidence_tasks.sources import SourceError
+from confidence_tasks.statistics.calibration import convention_errors
+from confidence_tasks.studies.benchmark.report import conventions
 
 
 def written(tmp_path, rows, name="mine.csv"):
@@ -257,6 +262,29 @@ def test_reports_comparisons_and_summaries_read_the_trials(tmp_path) -> None:
     )
 
 
+@pytest.mark.slow
+def test_the_report_has_the_calibration_error_as_other_programs_compute_it(tmp_path) -> None:
+    rng = random.Random(4)
+    rows = [
+        {"id": i // 2, "confidence": c, "correct": int(rng.random() < c)}
+        for i, c in enumerate(rng.choice([0.0, 0.6, 0.8, 1.0]) for _ in range(120))
+    ]
+    result = run(written(tmp_path, rows), "--log-dir", tmp_path / "logs")
+    assert result.exit_code == 0, result.output
+    tables = []
+    for remove in ((), ("verdict",)):
+        frame = pd.read_json(tmp_path / "logs" / "mine_trials.jsonl", lines=True).drop(columns=list(remove))
+        frame.to_json(tmp_path / "trials.jsonl", orient="records", lines=True)
+        (results,) = compute_results(read_tasks(tmp_path / "trials.jsonl"), Settings(50, 0.95, 0))
+        tables.append(conventions(results).frame)
+    of_own, of_others = tables
+    expected = convention_errors(frame["correct"], frame["confidence"], questions=frame["question_id"])
+    assert of_own["convention"].tolist() == [row.convention for row in expected]
+    for column, name in (("calibration error", "value"), ("calibration error low", "low")):
+        assert of_own[column].tolist() == pytest.approx([getattr(row, name) for row in expected], nan_ok=True)
+    assert of_others.empty
+
+
 def test_scores_of_any_range_rank_answers(tmp_path) -> None:
     rows = [
         {"entropy": e, "correct": c} for e, c in ((7.0, 0), (3.5, 1), (0.1, 1), (5.0, 0), (1.0, 1), (2.0, 0))
@@ -270,15 +298,6 @@ def test_scores_of_any_range_rank_answers(tmp_path) -> None:
     assert values["ece"] is None
 
 
-def test_intervals_in_columns_have_coverage_width_and_winkler_score(tmp_path) -> None:
-    rows = [{"low": i, "high": i + 2, "truth": i + 3 * (i % 2), "level": 0.9} for i in range(20)]
-    result = run(written(tmp_path, rows), "--kind", "interval", "--json")
-    values = {row["measure"]: row["value"] for row in json.loads(result.output)["metrics"]}
-    assert values["coverage"] == 0.5
-    assert values["winkler"] == pytest.approx(2 + 0.5 * 20 * 1)
-    assert "is not a column" in run(written(tmp_path, [{"low": 1}]), "--kind", "interval").output
-
-
 def test_the_shapes_of_unread_replies_are_counted_with_what_would_read_them() -> None:
     replies = [f"Lima\nUncertainty score: {i}" for i in range(2, 32)] + ["\x1b[31mno idea\x1b[0m"]
     first, *others = unread_sentences(replies)
@@ -290,5 +309,5 @@ def test_the_shapes_of_unread_replies_are_counted_with_what_would_read_them() ->
 def test_options_of_files_without_a_study_are_refused_beside_one(tmp_path) -> None:
     path = written(tmp_path, [{"confidence": 0.5, "correct": 1}])
     assert "--kind is for files without --study" in run(path, "--study", "scales", "--kind", "score").output
-    assert "add --study" in run(path, "--field", "level=0.9").output
+    assert "add --study or --kind interval" in run(path, "--field", "level=0.9").output
     assert "cannot be read: write two numbers" in run(path, "--scale", "much").output

@@ -111,11 +111,7 @@ def score(
     and `rescore` read as well. If any row is invalid, nothing is written.
     """
     if study is None:
-        if fields:
-            raise click.UsageError(
-                "--field gives values to the reader of a study: add --study, or leave it out"
-            )
-        score_own(replies, model_name, log_dir, as_json, settings)
+        score_own(replies, model_name, fields, log_dir, as_json, settings)
         return
     refuse_with_study(context)
     from confidence_tasks.report.rescore import metrics_of

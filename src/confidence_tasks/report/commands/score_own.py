@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from confidence_tasks.sources.source import write_atomically
 
 if TYPE_CHECKING:
     from confidence_tasks.own_replies.trials import Judge, Options, OwnReplies
+    from confidence_tasks.sources.any_table import Rows
 
 Command = Callable[..., Any]
 
@@ -90,47 +91,84 @@ def refuse_with_study(context: click.Context) -> None:
         raise click.UsageError(f"--{option} is for files without --study: the reader of the study decides")
 
 
-def score_own(path: Path, model: str, log_dir: Path, as_json: bool, settings: Mapping[str, Any]) -> None:
-    """Score a file, write its trials and print what was decided; intervals are only summarised."""
-    if settings["kind"] == "interval":
-        _score_intervals(path, as_json)
-        return
-    from confidence_tasks.own_replies.trials import read_own_replies
+def score_own(
+    path: Path,
+    model: str,
+    fields: Mapping[str, str],
+    log_dir: Path,
+    as_json: bool,
+    settings: Mapping[str, Any],
+) -> None:
+    """Score a file, write its trials and print what was decided."""
+    from confidence_tasks.own_replies.intervals import has_only_intervals
+    from confidence_tasks.sources.any_table import read_any_table
 
+    own: OwnReplies | None = None
     try:
-        own = read_own_replies(path, _options(model, settings), _judge(settings["judge"]))
+        rows = read_any_table(path)
+        kind, names = settings["kind"], list(dict.fromkeys(name for row in rows for name in row))
+        if kind == "interval" or (kind == "confidence" and has_only_intervals(names)):
+            trials, table = _intervals(path, rows, model, fields, settings["task"])
+        else:
+            _refuse_fields(fields)
+            own, table = _answers(path, rows, model, settings)
+            trials = own.trials
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    log_dir.mkdir(parents=True, exist_ok=True)
-    written = log_dir / f"{path.name.partition('.')[0]}_trials.jsonl"
-    lines = (f"{json.dumps(trial, ensure_ascii=False)}\n" for trial in own.trials)
-    write_atomically(written, "".join(lines).encode())
-    table = _summary(own, settings["kind"])
+    written = _write(path, trials, log_dir)
     if as_json:
         measures = json.loads(table.to_frame().to_json(orient="records"))
-        print_json(
-            {"trials": str(written), "notes": own.notes, "outcomes": dict(own.outcomes), "metrics": measures}
-        )
+        decided = {"notes": own.notes, "outcomes": dict(own.outcomes)} if own else {}
+        print_json({"trials": str(written), **decided, "metrics": measures})
         return
-    _print(own, table, settings["conventions"])
+    if own:
+        _print(own, table, settings["conventions"])
+    else:
+        click.echo(f"{len(trials)} intervals\n\n{table}\n")
     click.echo(f"The trials are in {written}")
 
 
-def _score_intervals(path: Path, as_json: bool) -> None:
+def _write(path: Path, trials: Sequence[Mapping[str, Any]], log_dir: Path) -> Path:
+    """Write the trials of a file into the folder of logs, and return where."""
+    log_dir.mkdir(parents=True, exist_ok=True)
+    written = log_dir / f"{path.name.partition('.')[0]}_trials.jsonl"
+    lines = (f"{json.dumps(trial, ensure_ascii=False)}\n" for trial in trials)
+    write_atomically(written, "".join(lines).encode())
+    return written
+
+
+def _answers(path: Path, rows: Rows, model: str, settings: Mapping[str, Any]) -> tuple[OwnReplies, Any]:
+    """Return the answers of a file as trials, and their summary."""
+    from confidence_tasks.own_replies.intervals import has_intervals
+    from confidence_tasks.own_replies.trials import read_own_replies
+
+    own = read_own_replies(path, _options(model, settings), _judge(settings["judge"]), rows)
+    if has_intervals(list(dict.fromkeys(name for row in rows for name in row))):
+        own.notes.append("the columns of intervals are not scored here: --kind interval scores them")
+    return own, _summary(own, settings["kind"])
+
+
+def _intervals(
+    path: Path, rows: Rows, model: str, fields: Mapping[str, str], task: str
+) -> tuple[list[dict[str, Any]], Any]:
+    """Return the intervals of a file as trials, and their summary."""
     import pandas as pd
 
+    from confidence_tasks.own_replies.intervals import own_interval_trials
     from confidence_tasks.report.summary import summary
-    from confidence_tasks.sources.any_table import read_any_table
 
-    frame = pd.DataFrame(read_any_table(path))
-    try:
-        table = summary(frame, kind="interval", by="model" if "model" in frame else None)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
-    if as_json:
-        print_json({"metrics": json.loads(table.to_frame().to_json(orient="records"))})
-    else:
-        click.echo(str(table))
+    trials = own_interval_trials(path, rows, model=model, task=task, fields=fields)
+    frame = pd.DataFrame(trials)
+    by = "model" if trials and frame["model"].nunique() > 1 else None
+    return trials, summary(frame, kind="interval", by=by)
+
+
+def _refuse_fields(fields: Mapping[str, str]) -> None:
+    if fields:
+        raise click.UsageError(
+            "--field gives values to the reader of a study, or a level to intervals: add --study or --kind interval,"
+            " or leave it out"
+        )
 
 
 def _options(model: str, settings: Mapping[str, Any]) -> Options:

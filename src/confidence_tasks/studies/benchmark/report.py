@@ -16,7 +16,10 @@ from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.notices import cells_of, check
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import StudyReport
+from confidence_tasks.statistics.calibration import convention_errors
+from confidence_tasks.statistics.calibration.conventions import ConventionError
 from confidence_tasks.study.measures import Measure, rows_of, select_measures
+from confidence_tasks.study.units import units_of
 
 SMALL_MASS = 0.5
 """Mean probability of all options below which most of the model's probability lies elsewhere."""
@@ -102,6 +105,41 @@ def tasks_of_group(results: TaskResults) -> Iterator[dict[str, Any]]:
             yield {"model": model, "signal": signal, "task": task, "questions": len(rows["task"]), **values}
 
 
+@extra_table(
+    "conventions",
+    "Calibration error as other programs compute it",
+    "The same answers have another calibration error in another program: programs differ in the number of bins, in the"
+    " bin of a confidence on an edge, in whether a confidence of 0 is in any bin, and in how bins are averaged.",
+)
+def conventions(results: TaskResults) -> Iterator[dict[str, Any]]:
+    """Yield the calibration error by every convention, for the answers in files of the user."""
+    if not any(model.columns["verdict"].any() for model in results.models):
+        return
+    for model, signal, columns in cells_of(results):
+        known = ~np.isnan(columns["correct"]) & ~np.isnan(columns["probability"])
+        if not columns["verdict"][known].any():
+            continue
+        rows = convention_errors(
+            columns["correct"][known],
+            columns["probability"][known],
+            questions=units_of(columns)[known],
+            level=results.settings.level,
+        )
+        yield from (_of_convention(row, model, signal) for row in rows)
+
+
+def _of_convention(row: ConventionError, model: str, signal: str) -> dict[str, Any]:
+    values = {
+        "calibration error": row.value,
+        "calibration error low": row.low,
+        "calibration error high": row.high,
+    }
+    return {"model": model, "signal": signal, "convention": row.convention, **values} | {
+        "calibration error missing": row.reason,
+        "meaning": row.description,
+    }
+
+
 _READ = ("source", "correct", "confidence", "value", "probability", "status", "question_id")
 
 
@@ -111,6 +149,6 @@ def _value(measure: Measure, columns: Columns) -> float:
 
 
 REPORT = StudyReport(
-    tables=(tasks_of_group,),
+    tables=(tasks_of_group, conventions),
     checks=(*GENERAL, small_option_mass, options_of_equal_text, one_of_several_scorers, without_confidence),
 )

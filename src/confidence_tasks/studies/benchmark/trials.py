@@ -35,6 +35,9 @@ class BenchmarkTrial(Trial):
         Number of options; NaN for a generated reply.
     equal_options : float
         1 if two options have the same text, otherwise 0; NaN for a generated reply.
+    verdict : str
+        For answers in a file of the user, where it is from whether they are right: ``column NAME``, or the name of a
+        comparison with the key; otherwise empty.
     """
 
     answer: str
@@ -44,6 +47,7 @@ class BenchmarkTrial(Trial):
     option_mass: float
     n_options: float
     equal_options: float
+    verdict: str
 
 
 def read_reply(question: Question, condition: str, replies: Replies) -> BenchmarkTrial:
@@ -62,6 +66,7 @@ def read_reply(question: Question, condition: str, replies: Replies) -> Benchmar
         option_mass=math.nan,
         n_options=math.nan,
         equal_options=math.nan,
+        verdict="",
     )
 
 
