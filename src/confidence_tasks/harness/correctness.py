@@ -1,12 +1,14 @@
-"""What says whether an answer to a task of others is right: a metric, or a value of a scorer."""
+"""What is read from a log of a task of others: what says whether an answer is right, and which further signals."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import NamedTuple, Self
 
 from confidence_tasks.study.definition import short_repr
+from confidence_tasks.study.parameter import did_you_mean
 
 SCORE = "score"
 """Name of the value of a score that has one value."""
@@ -14,8 +16,26 @@ SCORE = "score"
 _CORRECT = re.compile(r"\s*(?P<name>[^<>=]+?)\s*(?:>=\s*(?P<least>[-+]?(?:\d+\.?\d*|\.\d+)))?\s*")
 
 
+FURTHER_SIGNALS: Mapping[str, str] = {
+    "option_negentropy": "1 - entropy / ln k over the k options of a question of lm-eval",
+    "option_self_certainty": "divergence of the uniform distribution from that of the options (lm-eval)",
+    "option_logprob": "log-likelihood of the chosen option, not divided by that of the others (lm-eval)",
+    "mean_entropy": "negative mean entropy of the reply's tokens (Inspect, --top-logprobs)",
+    "token_margin": "mean difference of the two highest probabilities at the reply's tokens (Inspect, --top-logprobs)",
+    "negentropy": "mean of 1 - entropy / ln k over the k alternatives to a token (Inspect, --top-logprobs)",
+    "self_certainty": "mean divergence of the uniform distribution from that of the alternatives (Inspect)",
+    "trace_length": "negative number of tokens of the reasoning (Inspect)",
+    "trace_logprob": "mean log-probability of the tokens of the reasoning (Inspect)",
+    "trace_entropy": "negative mean entropy of the tokens of the reasoning (Inspect, --top-logprobs)",
+}
+"""Signals that are read only if they are asked for, by name, each with what it is."""
+
+ALL = "all"
+"""Stands for all further signals."""
+
+
 class Correctness(NamedTuple):
-    """What says whether an answer is right.
+    """What says whether an answer is right, and which further signals are read.
 
     Attributes
     ----------
@@ -25,11 +45,14 @@ class Correctness(NamedTuple):
         Smallest value of a right answer; NaN if values are 1 for right and 0 for wrong answers.
     scorer : str
         Scorer of Inspect; empty for the first.
+    signals : tuple of str
+        Further signals, of those in ``FURTHER_SIGNALS``.
     """
 
     name: str = ""
     least: float = math.nan
     scorer: str = ""
+    signals: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, correct: str = "", scorer: str = "") -> Self:
@@ -43,7 +66,7 @@ class Correctness(NamedTuple):
         Examples
         --------
         >>> Correctness.parse("f1 >= .5")
-        Correctness(name='f1', least=0.5, scorer='')
+        Correctness(name='f1', least=0.5, scorer='', signals=())
         """
         if not correct.strip():
             return cls(scorer=scorer)
@@ -53,6 +76,11 @@ class Correctness(NamedTuple):
                 f"{short_repr(correct)} names no metric such as exact_match, and is no bound such as 'f1>=0.5'"
             )
         return cls(match["name"], float(match["least"] or math.nan), scorer)
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the user names neither a metric nor a scorer."""
+        return not self.name and not self.scorer
 
     @property
     def text(self) -> str:
@@ -69,6 +97,31 @@ class Correctness(NamedTuple):
         """
         is_decided = math.isnan(self.least) or math.isnan(value)
         return value if is_decided else float(value >= self.least)
+
+
+def further_signals(text: str) -> tuple[str, ...]:
+    """Return the further signals that a user names, separated by commas; ``all`` stands for all.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, with the nearest one.
+
+    Examples
+    --------
+    >>> further_signals("negentropy, token_margin"), len(further_signals("all"))
+    (('negentropy', 'token_margin'), 10)
+    """
+    names = tuple(dict.fromkeys(filter(None, map(str.strip, text.split(",")))))
+    if ALL in names:
+        return tuple(FURTHER_SIGNALS)
+    for name in names:
+        if name not in FURTHER_SIGNALS:
+            hint = did_you_mean(name, (*FURTHER_SIGNALS, ALL))
+            raise ValueError(
+                f"there is no further signal {short_repr(name)}{hint}; there are {', '.join(FURTHER_SIGNALS)}"
+            )
+    return names
 
 
 def is_partial(value: float) -> bool:

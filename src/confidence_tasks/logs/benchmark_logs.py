@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ from confidence_tasks.logs.benchmark_samples import MOST_CHARACTERS, UNMEASURED
 from confidence_tasks.logs.log_contents import whole_samples
 from confidence_tasks.logs.trial_files import NotTrialsError, prompt_digest, question_digest
 from confidence_tasks.reading.cleaning import marks_of_reply
+from confidence_tasks.reading.signal_scales import NATS, PROBABILITY, Scale
 from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.reading.thoughts import without_thoughts
 from confidence_tasks.reading.token_probabilities import (
@@ -34,7 +36,8 @@ from confidence_tasks.reading.token_probabilities import (
     match_option,
     tokens_from_reply,
 )
-from confidence_tasks.study.stage import Token
+from confidence_tasks.reading.token_signals import REPLY_SIGNALS, MissingSignalError
+from confidence_tasks.study.stage import ModelReply, Token
 from confidence_tasks.study.structured import STRUCTURED
 from confidence_tasks.study.trial import RULES
 
@@ -82,9 +85,10 @@ def changes_of_prompt(header: EvalLog) -> dict[str, str]:
 def chosen_correctness(header: EvalLog, correct: Correctness) -> Correctness:
     """Return what the user names, or what ``with_confidence`` was given, to say whether an answer is right."""
     wrapped = _wrapping(header)
-    if correct != BY_DEFAULT:
+    if not correct.is_default:
         return correct
-    return Correctness.parse(str(wrapped.get("correct") or ""), str(wrapped.get("scorer") or ""))
+    of_run = Correctness.parse(str(wrapped.get("correct") or ""), str(wrapped.get("scorer") or ""))
+    return of_run._replace(signals=correct.signals)
 
 
 def _wrapping(header: EvalLog) -> Mapping[str, Any]:
@@ -121,7 +125,9 @@ def benchmark_log(
     for sample in _samples(path, invalid):
         log.n_samples += 1
         if not sample.error and not sample.limit:  # otherwise it is lost, whatever its scorer said
-            read.append(_Read(sample, *correctness(sample.scores or {}, correct), _signals(sample)))
+            read.append(
+                _Read(sample, *correctness(sample.scores or {}, correct), _signals(sample, correct.signals))
+            )
     _require_outcomes(read, f"task {task} (status: {header.status})")
     signals = _worth_showing([each.signals for each in read])
     log.n_read = len(read)
@@ -178,16 +184,27 @@ def _worth_showing(signals: list[dict[str, float]]) -> list[str]:
     return list(counts) or [UNMEASURED]
 
 
-def _signals(sample: EvalSample) -> dict[str, float]:
-    """Return the value of each signal of a sample; NaN for one that was asked for and is missing."""
+def _signals(sample: EvalSample, further: Sequence[str]) -> dict[str, float]:
+    """Return the value of each signal of a sample; NaN for one that the model was asked for and is missing."""
     values = _asked(sample)
     if sample.output.choices:
         reply = model_reply(sample.output, reply_tokens(sample.output))
         values.setdefault(STATED, stated_confidence_of(reply.text))
         if not is_unmeasured(reply.tokens):
-            answer = tokens_from_reply(without_thoughts(reply))
-            values |= _of_tokens(answer, len(sample.choices or ()))
+            behind = without_thoughts(reply)
+            answer = replace(behind, tokens=tuple(tokens_from_reply(behind)))
+            values |= _of_tokens(list(answer.tokens), len(sample.choices or ()))
+            values |= _further(answer, further)
     return values
+
+
+def _further(reply: ModelReply, names: Sequence[str]) -> dict[str, float]:
+    """Return the values of the named signals of a reply; those without a value are left out."""
+    values = {}
+    for name in REPLY_SIGNALS.keys() & set(names):
+        with suppress(MissingSignalError):
+            values[name] = REPLY_SIGNALS[name].read(reply)
+    return {name: values[name] for name in REPLY_SIGNALS if name in values}
 
 
 def _asked(sample: EvalSample) -> dict[str, float]:
@@ -247,14 +264,21 @@ def letter_probability(tokens: list[Token], n_options: int) -> float:
 
 def _value(signal: str, value: float) -> dict[str, Any]:
     """Return the columns of a signal."""
-    is_probability = signal not in _PROBABILITIES_OF_TOKENS
+    scale = _scale(signal)
+    is_probability = scale is PROBABILITY
     return {
         "condition": signal,
-        "confidence": value if is_probability else math.exp(value),
+        "confidence": scale(value),
         "value": value,
         "probability": value if is_probability else math.nan,
         "status": "missing_confidence" if math.isnan(value) else "ok",
     }
+
+
+def _scale(signal: str) -> Scale:
+    if signal in REPLY_SIGNALS:
+        return REPLY_SIGNALS[signal].scale
+    return NATS if signal in _PROBABILITIES_OF_TOKENS else PROBABILITY
 
 
 def _facts(sample: EvalSample, task: str) -> dict[str, Any]:

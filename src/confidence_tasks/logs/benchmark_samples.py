@@ -20,7 +20,16 @@ from numpy.typing import NDArray
 from confidence_tasks.harness.correctness import ASKED, BY_DEFAULT, Correctness
 from confidence_tasks.logs.trial_files import NotTrialsError
 from confidence_tasks.reading.cleaning import marks_of_reply
-from confidence_tasks.reading.option_scores import SIGNALS, Array, OptionSignal, OptionTable, option_mass
+from confidence_tasks.reading.option_scores import (
+    FURTHER,
+    MARGIN,
+    SCALES,
+    SIGNALS,
+    Array,
+    OptionSignal,
+    OptionTable,
+    option_mass,
+)
 from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.study.definition import short_repr
 from confidence_tasks.study.parameter import did_you_mean
@@ -335,7 +344,7 @@ def _multiple_choice(file: _Lines, delimiter: str, correct: Correctness) -> Rows
     parts: list[Rows] = []
     shown: list[Array] = []
     for name, metric in _metrics_of_signals(file, binary, correct).items():
-        values, chosen = _computed(SIGNALS[name][1], tables, len(file.samples))
+        values, chosen = _computed(_EVERY[name][1], tables, len(file.samples))
         # With options of one character, the normalised signal is the signal.
         if np.isnan(values).all() or any(np.array_equal(values, each, equal_nan=True) for each in shown):
             continue
@@ -349,14 +358,23 @@ def _multiple_choice(file: _Lines, delimiter: str, correct: Correctness) -> Rows
 
 def _metrics_of_signals(file: _Lines, binary: Mapping[str, Array], correct: Correctness) -> dict[str, str]:
     """Return the metric of each signal: that of its score, or the one that the user names."""
+    metrics = {name: metric for name, (metric, _) in _signals_that_are_read(correct).items()}
     if correct.name in _SCORES:
-        metrics = {name: metric for name, (metric, _) in SIGNALS.items() if metric == correct.name}
-    else:
-        metrics = {name: correct.name or metric for name, (metric, _) in SIGNALS.items()}
+        metrics = {name: metric for name, metric in metrics.items() if metric == correct.name}
+    elif correct.name:
+        metrics = dict.fromkeys(metrics, correct.name)
     known = {name: metric for name, metric in metrics.items() if metric in binary}
     if not known:
         raise NotTrialsError(_why_no_metric(file, binary, correct))
     return known
+
+
+def _signals_that_are_read(correct: Correctness) -> Mapping[str, tuple[str, Any]]:
+    return {name: _EVERY[name] for name in _EVERY if name in SIGNALS or name in correct.signals}
+
+
+_EVERY = {**SIGNALS, **FURTHER}
+"""The signals that are always read, and those that are read if they are asked for."""
 
 
 def _computed(
@@ -496,14 +514,12 @@ def _reply_of(sample: _Sample) -> str:
 def _rows_of_signal(file: _Lines, identifiers: list[str], name: str, values: Array, correct: Array) -> Rows:
     """Return the columns of the trials of one signal."""
     filters = {sample.filter for sample in file.samples}
-    is_probability = name != "margin"
-    with np.errstate(over="ignore"):
-        confidence = values if is_probability else -np.expm1(-values)
+    is_probability = name != MARGIN and name not in SCALES
     return {
         "question_id": identifiers,
         "condition": [name if len(filters) == 1 else f"{name}, {sample.filter}" for sample in file.samples],
         "correct": correct.tolist(),
-        "confidence": confidence.tolist(),
+        "confidence": _confidence(name, values).tolist(),
         "value": values.tolist(),
         "probability": (values if is_probability else np.full(len(values), np.nan)).tolist(),
         "status": np.where(np.isnan(values), "missing_confidence", "ok").tolist(),
@@ -512,6 +528,14 @@ def _rows_of_signal(file: _Lines, identifiers: list[str], name: str, values: Arr
         "question_digest": [_hash(sample.doc_hash) for sample in file.samples],
         "prompt_digest": [_hash(sample.prompt_hash) for sample in file.samples],
     }
+
+
+def _confidence(name: str, values: Array) -> Array:
+    """Return values between 0 and 1 in the order of a signal."""
+    if name in SCALES:
+        return np.array([SCALES[name](value) for value in values.tolist()])
+    with np.errstate(over="ignore"):
+        return -np.expm1(-values) if name == MARGIN else values
 
 
 def _hash(value: Any) -> str:

@@ -8,6 +8,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from confidence_tasks.reading.signal_scales import DIVERGENCE, NATS, SHARE, Scale
+
 Array: TypeAlias = NDArray[np.float64]
 
 
@@ -106,6 +108,37 @@ def margin(table: OptionTable) -> OptionSignal:
     return OptionSignal(np.where(np.isfinite(difference), difference, np.nan), _argmax(table.log_likelihoods))
 
 
+def option_negentropy(table: OptionTable) -> OptionSignal:
+    r"""Return the normalised negentropy of the options: :math:`1 - H(p) / \ln k` over k options; it is no probability.
+
+    From 0 (all options equally probable) to 1; the choice is that of :func:`option_probability`.
+    """
+    shares = softmax(table.log_likelihoods)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        entropy = -np.where(shares == 0.0, 0.0, shares * np.log(shares)).sum(axis=1)
+    certainty = np.maximum(1.0 - entropy / np.log(shares.shape[1]), 0.0)
+    return OptionSignal(certainty, _argmax(table.log_likelihoods))
+
+
+def option_self_certainty(table: OptionTable) -> OptionSignal:
+    r"""Return the self-certainty of the options: :math:`-\frac{1}{k} \sum_i \ln p_i - \ln k`, in nats, 0 or above.
+
+    NaN if an option has the probability 0, so that it is infinite; the choice is that of :func:`option_probability`.
+    """
+    shares = softmax(table.log_likelihoods)
+    with np.errstate(divide="ignore"):
+        divergence = -np.log(shares).mean(axis=1) - np.log(shares.shape[1])
+    finite = np.where(np.isfinite(divergence), np.maximum(divergence, 0.0), np.nan)
+    return OptionSignal(finite, _argmax(table.log_likelihoods))
+
+
+def option_logprob(table: OptionTable) -> OptionSignal:
+    """Return the highest log-likelihood of an option, in nats, which is not relative to the other options."""
+    scores = table.log_likelihoods
+    highest = scores.max(axis=1)
+    return OptionSignal(np.where(np.isfinite(highest), highest, np.nan), _argmax(scores))
+
+
 def option_mass(table: OptionTable) -> Array:
     """Return the sum of the options' probabilities, shape (n,): what the softmax over the options hides.
 
@@ -115,11 +148,27 @@ def option_mass(table: OptionTable) -> Array:
     return mass
 
 
+MARGIN = "margin"
+
 SIGNALS: Mapping[str, tuple[str, Callable[[OptionTable], OptionSignal]]] = {
     "option_probability": ("acc", option_probability),
     "option_probability_norm": ("acc_norm", option_probability_norm),
     "option_probability_bytes": ("acc_bytes", option_probability_bytes),
     "option_probability_mutual_info": ("acc_mutual_info", option_probability_mutual_info),
-    "margin": ("acc", margin),
+    MARGIN: ("acc", margin),
 }
 """The signals by name, each with the metric of lm-eval that says whether the chosen option is right."""
+
+FURTHER: Mapping[str, tuple[str, Callable[[OptionTable], OptionSignal]]] = {
+    "option_negentropy": ("acc", option_negentropy),
+    "option_self_certainty": ("acc", option_self_certainty),
+    "option_logprob": ("acc", option_logprob),
+}
+"""Signals that are read only if they are asked for."""
+
+SCALES: Mapping[str, Scale] = {
+    "option_negentropy": SHARE,
+    "option_self_certainty": DIVERGENCE,
+    "option_logprob": NATS,
+}
+"""Scales of the signals that are no probabilities, but for ``margin``, whose confidence is 1 - exp(-margin)."""

@@ -34,6 +34,7 @@ def compare(
     model_a: str | None = None,
     model_b: str | None = None,
     scorer: str = "",
+    signals: str = "",
     measures: Sequence[str] | None = None,
     level: float = 0.95,
     n_resamples: int = 10_000,
@@ -64,7 +65,7 @@ def compare(
         always compared by task and condition.
     model_a, model_b : str, optional
         For logs with several models, the names of the model of A and of the model of B.
-    scorer : str, optional
+    scorer, signals : str, optional
         As in :func:`summary`, and so is ``correct`` for logs.
     measures : sequence of str, optional
         Names of measures: by default those of :func:`summary` or, for logs, those of ``confidence-tasks compare``.
@@ -102,14 +103,14 @@ def compare(
     if more or b is None:
         columns = {"correct": correct, "confidence": confidence, "questions": questions, "cluster": cluster}
         for_two = {"by": by, "model_a": model_a, "model_b": model_b}
-        return ranks_of(_given((a, b, *more)), columns, for_two, scorer, measures, settings)
+        return ranks_of(_given((a, b, *more)), columns, for_two, (scorer, signals), measures, settings)
     a, b = map(as_pandas, (a, b))
     by_names = given.column_names(by)
     kind, other = _kind(a), _kind(b)
     if kind != other:
         raise ValueError(f"a is {kind} and b is {other}: give two of the same kind")
     if kind == "logs":
-        logs = [given.read_tasks(side, correct, scorer) for side in (a, b)]
+        logs = [given.read_tasks(side, correct, scorer, signals) for side in (a, b)]
         settings = replace(settings, cluster=given.cluster_name(cluster))
         return _compare_logs(logs, by_names, (model_a, model_b), measures, settings)
     _check_no_models(model_a, model_b)

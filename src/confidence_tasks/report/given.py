@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
-from confidence_tasks.harness.correctness import Correctness
+from confidence_tasks.harness.correctness import Correctness, further_signals
 from confidence_tasks.logs.collection import Path, collect
 from confidence_tasks.logs.task_trials import Columns, TaskTrials, group_by_task
 from confidence_tasks.report.estimates import Settings
@@ -30,14 +30,17 @@ def is_path(value: Any) -> bool:
     return isinstance(value, list | tuple) and len(value) > 0 and all(map(is_path, value))
 
 
-def read_tasks(paths: Path | Iterable[Path], correct: Any = None, scorer: str = "") -> list[TaskTrials]:
+def read_tasks(
+    paths: Path | Iterable[Path], correct: Any = None, scorer: str = "", signals: str = ""
+) -> list[TaskTrials]:
     """Read logs, with a warning for each skipped file; ValueError if there are no trials."""
     if not isinstance(correct, str | None):
         raise ValueError("for logs, correct is a metric such as 'exact_match', or a bound such as 'f1>=0.5'")
     if isinstance(paths, pd.DataFrame | Mapping):
         raise ValueError("give the paths of logs; for a table, `summary` computes the measures")
     paths = as_pandas(paths)
-    collection = collect(paths, correct=Correctness.parse(correct or "", scorer))
+    chosen = Correctness.parse(correct or "", scorer)._replace(signals=further_signals(signals))
+    collection = collect(paths, correct=chosen)
     skipped = [f"{file.path}: {file.reason}" for file in collection.skipped]
     if not collection.files:
         raise ValueError(f"no trials were found: {'; '.join(skipped)}")

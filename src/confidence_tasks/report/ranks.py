@@ -66,7 +66,7 @@ def ranks_of(
     models: Sequence[Any],
     columns: Mapping[str, Any],
     for_two: Mapping[str, Any],
-    scorer: str,
+    of_logs: tuple[str, str],
     measures: Sequence[str] | None,
     settings: Settings,
 ) -> Ranks:
@@ -80,7 +80,9 @@ def ranks_of(
         The arguments ``correct``, ``confidence``, ``questions`` and ``cluster``.
     for_two : mapping
         The arguments that only two models have; they must be None.
-    scorer, measures
+    of_logs : (str, str)
+        The arguments ``scorer`` and ``signals``.
+    measures
         As in :func:`~confidence_tasks.compare`.
     settings : Settings
         Settings of intervals and tests.
@@ -94,7 +96,7 @@ def ranks_of(
         raise ValueError(f"{', '.join(unsuitable)} is for two models: give a and b")
     if all(map(given.is_path, models)):
         cluster = given.cluster_name(columns["cluster"])
-        by_path = {str(path): given.read_tasks(path, columns["correct"], scorer) for path in models}
+        by_path = {str(path): given.read_tasks(path, columns["correct"], *of_logs) for path in models}
         tasks = with_units(ranked_tasks.joined_tasks(by_path), cluster)
         rankings = ranked_tasks.rank_tasks(tasks, measures, settings)
         for task in tasks:

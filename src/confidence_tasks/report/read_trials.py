@@ -7,14 +7,16 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from confidence_tasks.harness.correctness import Correctness
+from confidence_tasks.harness.correctness import Correctness, further_signals
 from confidence_tasks.logs.collection import Path, collect
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report.checks import notice_records
 from confidence_tasks.report.results import results_without_numbers
 
 
-def trials(paths: Path | Iterable[Path], *, correct: str = "", scorer: str = "") -> pd.DataFrame:
+def trials(
+    paths: Path | Iterable[Path], *, correct: str = "", scorer: str = "", signals: str = ""
+) -> pd.DataFrame:
     r"""Read trials from logs and files.
 
     Parameters
@@ -26,6 +28,8 @@ def trials(paths: Path | Iterable[Path], *, correct: str = "", scorer: str = "")
     correct, scorer : str, optional
         What says whether an answer to a task of others is right: a metric, or a bound such as ``f1>=0.5``, and a scorer
         of Inspect.
+    signals : str, optional
+        Further signals of tasks of others, separated by commas, or ``all``, as ``docs/any_benchmark.md`` lists them.
 
     Returns
     -------
@@ -53,7 +57,8 @@ def trials(paths: Path | Iterable[Path], *, correct: str = "", scorer: str = "")
         study question_id  confidence
     0  scales         q-1        0.85
     """
-    collection = collect(paths, correct=Correctness.parse(correct, scorer))
+    chosen = Correctness.parse(correct, scorer)._replace(signals=further_signals(signals))
+    collection = collect(paths, correct=chosen)
     for skipped in collection.skipped:
         warnings.warn(f"skipped {skipped.path}: {skipped.reason}", stacklevel=2)
     frame = collection.frame()

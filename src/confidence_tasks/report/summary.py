@@ -53,6 +53,7 @@ def summary(
     questions: ArrayLike | str | None = None,
     cluster: ArrayLike | str | None = None,
     scorer: str = "",
+    signals: str = "",
     measures: Sequence[str] | None = None,
     kind: str = "confidence",
     level: float = 0.95,
@@ -87,6 +88,9 @@ def summary(
         ``"none"``; by default the clusters of each source (``docs/inference.md``).
     scorer : str, optional
         For Inspect logs of tasks of others, the scorer that says whether an answer is right; by default the first.
+    signals : str, optional
+        For logs of tasks of others, further signals, which need no call: names separated by commas, or ``all``, as
+        ``docs/any_benchmark.md`` lists them.
     measures : sequence of str, optional
         Names of the measures, by default all: ``accuracy``, ``confidence``, ``overconfidence``, ``ece``, ``brier``,
         ``auroc``, ``meta_information`` and ``mratio``.
@@ -151,7 +155,7 @@ def summary(
     if data is None or isinstance(data, pd.DataFrame):
         trials, names = given_trials(data, correct, confidence, by, questions, cluster)
         return _summary_of_trials(trials, names, standard_measures(measures), {}, settings)
-    tasks = with_units(read_tasks(data, correct, scorer), cluster_name(cluster))
+    tasks = with_units(read_tasks(data, correct, scorer, signals), cluster_name(cluster))
     noticed = notice_records(results_without_numbers(tasks), stacklevel=2)
     of_logs = _summary_of_logs(tasks, by, standard_measures(measures), settings)
     return replace(of_logs, notices=noticed)
@@ -315,6 +319,7 @@ def metrics(
     cluster: str = "",
     correct: str = "",
     scorer: str = "",
+    signals: str = "",
     measures: Sequence[str] | None = None,
     level: float = 0.95,
     n_resamples: int = 10_000,
@@ -328,7 +333,7 @@ def metrics(
         Inspect logs, sample files of lm-eval, files of trials, or folders of these.
     cluster : str, optional
         As in :func:`summary` for logs.
-    correct, scorer : str, optional
+    correct, scorer, signals : str, optional
         As in :func:`summary` for logs.
     measures : sequence of str, optional
         Names of measures; by default all measures of each study.
@@ -367,7 +372,7 @@ def metrics(
     1      0-20     brier  0.25625  2
     """
     settings = settings_of(level, n_resamples, seed)
-    tasks = with_units(read_tasks(paths, correct, scorer), cluster_name(cluster))
+    tasks = with_units(read_tasks(paths, correct, scorer, signals), cluster_name(cluster))
     known = list(dict.fromkeys(name for task in tasks for name in task.study.measures_by_name))
     names = measure_names(measures, known)
     results = list(compute_results(tasks, settings))

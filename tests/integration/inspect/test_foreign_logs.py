@@ -9,9 +9,10 @@ from click.testing import CliRunner
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Sample
 from inspect_ai.log import read_eval_log
-from inspect_ai.model import Logprob, Logprobs, ModelOutput, ModelUsage, get_model
+from inspect_ai.model import Logprob, Logprobs, ModelOutput, ModelUsage, TopLogprob, get_model
 from inspect_ai.scorer import Score, Target, includes, mean, scorer
 from inspect_ai.solver import TaskState, solver
+from scipy.stats import entropy
 
 import confidence_tasks as ct
 from confidence_tasks.cli import main
@@ -216,3 +217,42 @@ def test_log_probabilities_are_those_of_the_reply(tokens, expected, tmp_path: Pa
         if each.confidence == each.confidence
     }
     assert found == pytest.approx(expected)
+
+
+def listed(token: str) -> Logprob:
+    """Return a token of probability 0.6 with two alternatives of 0.3 and 0.1."""
+    shares = {token: 0.6, "Quito": 0.3, "La": 0.1}
+    top = [TopLogprob(token=text, logprob=math.log(share)) for text, share in shares.items()]
+    return Logprob(token=token, logprob=math.log(0.6), top_logprobs=top)
+
+
+def thoughtful(messages, tools, choice, config):
+    """Say "Lima." after a thought of two tokens, whose log-probabilities are listed."""
+    output = ModelOutput.from_content("mockllm/model", "Lima.")
+    thought = [Logprob(token=t, logprob=math.log(0.5)) for t in ("Is it Quito?", "</think>")]
+    output.choices[0].logprobs = Logprobs(content=[*thought, listed("Lima"), listed(".")])
+    output.usage = ModelUsage()
+    return output
+
+
+@pytest.mark.filterwarnings("ignore:.*Replies without a readable answer:UserWarning")
+def test_further_signals_are_those_of_the_tokens_of_reply_and_thought(tmp_path: Path) -> None:
+    cities = Task(
+        [Sample(f"City {i}?", target="Lima", id=str(i)) for i in range(2)], scorer=includes(), name="cities"
+    )
+    model = get_model("mockllm/model", custom_outputs=thoughtful, memoize=False)
+    eval(cities, model=model, log_dir=str(tmp_path), display="none")
+    found = {each.condition: each.value for each in ct.report.trials(tmp_path, signals="all").itertuples()}
+    by_default = set(ct.report.trials(tmp_path).condition)
+    assert by_default == {"mean_logprob", "sum_logprob", "min_logprob"}
+    assert {name: value for name, value in found.items() if name not in by_default} == pytest.approx(
+        {
+            "mean_entropy": -entropy([0.6, 0.3, 0.1]),
+            "token_margin": 0.3,
+            "negentropy": 1 - entropy([0.6, 0.3, 0.1], base=3),
+            "self_certainty": entropy([1 / 3] * 3, [0.6, 0.3, 0.1]),
+            "trace_length": -2.0,
+            "trace_logprob": math.log(0.5),
+        },
+        abs=1e-9,
+    )

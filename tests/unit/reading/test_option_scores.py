@@ -7,15 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import softmax as scipy_softmax
+from scipy.stats import entropy
 
 from confidence_tasks.reading.option_scores import (
     OptionTable,
     margin,
+    option_logprob,
     option_mass,
+    option_negentropy,
     option_probability,
     option_probability_bytes,
     option_probability_mutual_info,
     option_probability_norm,
+    option_self_certainty,
     softmax,
 )
 
@@ -61,3 +65,24 @@ def test_impossible_options_have_no_probability_and_nothing_possible_has_no_sign
 @given(st.lists(st.lists(st.floats(-700, 0), min_size=3, max_size=3), min_size=1, max_size=5))
 def test_softmax_is_that_of_scipy(rows):
     assert softmax(np.array(rows)) == pytest.approx(scipy_softmax(rows, axis=1), abs=1e-12)
+
+
+@given(st.lists(st.lists(st.floats(-30, 0), min_size=4, max_size=4), min_size=1, max_size=5))
+def test_certainty_over_options_is_the_divergence_of_scipy(rows):
+    table = OptionTable(np.array(rows), np.full((len(rows), 4), np.nan), [tuple("abcd")] * len(rows))
+    shares, uniform = scipy_softmax(rows, axis=1), np.full(4, 0.25)
+    from_uniform = [entropy(row, uniform) / math.log(4) for row in shares]
+    to_uniform = [entropy(uniform, row) for row in shares]
+    assert option_negentropy(table).value == pytest.approx(from_uniform, abs=1e-12)
+    assert option_self_certainty(table).value == pytest.approx(to_uniform, abs=1e-12)
+    assert option_logprob(table).value == pytest.approx(np.max(rows, axis=1))
+    for signal in (option_negentropy, option_self_certainty, option_logprob):
+        assert signal(table).chosen.tolist() == option_probability(table).chosen.tolist()
+
+
+def test_an_option_without_probability_has_no_finite_self_certainty_and_nothing_possible_has_no_certainty():
+    scores = np.array([[-1.0, -np.inf], [-np.inf, -np.inf], [np.nan, -1.0]])
+    table = OptionTable(scores, np.full_like(scores, np.nan), [("a", "b")] * 3)
+    assert option_negentropy(table).value.tolist() == pytest.approx([1.0, np.nan, np.nan], nan_ok=True)
+    assert np.isnan(option_self_certainty(table).value).all()
+    assert option_logprob(table).value.tolist() == pytest.approx([-1.0, np.nan, np.nan], nan_ok=True)

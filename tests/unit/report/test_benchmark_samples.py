@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from msgspec import Raw
+from scipy.stats import entropy
 
 from confidence_tasks.harness.correctness import Correctness
 from confidence_tasks.logs.benchmark_samples import _decoded, benchmark_samples, group_of_task
@@ -72,6 +73,24 @@ def test_a_question_has_a_trial_for_each_signal_with_the_metric_of_its_score():
     assert np.isnan(of(read.rows, "margin", "probability")).all()
     assert of(read.rows, "margin", "answer") == ["Lima"]
     assert (read.n_documents, read.n_read, read.left_out) == (1, 1, ())
+
+
+def test_further_signals_are_read_if_they_are_named():
+    further = Correctness(signals=("option_negentropy", "option_self_certainty", "option_logprob"))
+    read = benchmark_samples(lines(sample(metrics={"acc": 1.0, "acc_norm": 0.0})), correct=further)
+    shares = np.exp([-0.1, -2.5]) / np.exp([-0.1, -2.5]).sum()
+    negentropy = 1 - entropy(shares, base=2)
+    self_certainty = entropy([0.5, 0.5], shares)
+    for name, value, confidence in (
+        ("option_negentropy", negentropy, negentropy),
+        ("option_self_certainty", self_certainty, self_certainty / (1 + self_certainty)),
+        ("option_logprob", -0.1, np.exp(-0.1)),
+    ):
+        assert of(read.rows, name, "value") == pytest.approx([value])
+        assert of(read.rows, name, "confidence") == pytest.approx([confidence])
+        assert np.isnan(of(read.rows, name, "probability")).all()
+        assert of(read.rows, name, "correct") == [1.0]
+        assert of(read.rows, name, "answer") == ["Lima"]
 
 
 def test_letters_need_no_normalised_signal():

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import reduce
+from importlib import import_module
 from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import fill
@@ -72,6 +73,18 @@ def _combine(*options: Callable[[Command], Command]) -> Callable[[Command], Comm
     return lambda command: reduce(lambda decorated, option: option(decorated), options, command)
 
 
+def parse_with(parse: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Return a click callback that parses the value of an option; ValueError becomes a message about the option."""
+
+    def parse_value(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
+        try:
+            return None if value is None else parse(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+
+    return parse_value
+
+
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 WITHIN_0_AND_1 = click.FloatRange(0, 1, min_open=True, max_open=True)
@@ -107,6 +120,16 @@ cluster_option = click.option(
 )
 
 correctness_options = _combine(
+    click.option(
+        "--signals",
+        default="",
+        metavar="NAME,...",
+        callback=parse_with(
+            lambda text: import_module("confidence_tasks.harness.correctness").further_signals(text)
+        ),
+        help="Further signals of tasks of others, at no call, where the log has log-probabilities: names such as"
+        " negentropy,option_negentropy, or all.",
+    ),
     click.option(
         "--scorer",
         default="",
@@ -167,18 +190,6 @@ def open_cache(no_cache: bool) -> Cache | None:
     from confidence_tasks.logs.cache import user_cache
 
     return None if no_cache else user_cache(print_message)
-
-
-def parse_with(parse: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Return a click callback that parses the value of an option; ValueError becomes a message about the option."""
-
-    def parse_value(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
-        try:
-            return None if value is None else parse(value)
-        except ValueError as error:
-            raise click.BadParameter(str(error)) from error
-
-    return parse_value
 
 
 def name_value_pairs(expected: str, parse: Callable[[str], Any] = str) -> Callable[..., dict[str, Any]]:
@@ -254,13 +265,14 @@ def read_trials(
     *,
     correct: str = "",
     scorer: str = "",
+    signals: tuple[str, ...] = (),
 ) -> Collection:
     """Read trials with a progress bar, and print the files that were skipped."""
     from confidence_tasks.harness.correctness import Correctness
     from confidence_tasks.logs.collection import collect
 
     try:
-        chosen = Correctness.parse(correct, scorer)
+        chosen = Correctness.parse(correct, scorer)._replace(signals=signals)
     except ValueError as error:
         raise click.BadParameter(f"--correct {error}") from error
     with progress("reading logs") as advance:

@@ -82,6 +82,7 @@ def compare(
     margin: float | None,
     correct: str,
     scorer: str,
+    signals: tuple[str, ...],
     no_cache: bool,
     as_json: bool,
     **uncertainty: Any,
@@ -105,7 +106,8 @@ def compare(
     from confidence_tasks.report.commands.rank import compare_many
     from confidence_tasks.report.estimates import Settings
 
-    settings, correctness = Settings(**uncertainty), {"correct": correct, "scorer": scorer}
+    settings = Settings(**uncertainty)
+    correctness = {"correct": correct, "scorer": scorer, "signals": signals}
     if len(paths) > 2 or (len(paths) == 1 and not (model_a or model_b)):
         _check_options_of_many(model_a=model_a, model_b=model_b, by=by, margin=margin)
         compare_many(paths, measures, settings, correctness, no_cache=no_cache, as_json=as_json)
@@ -125,7 +127,7 @@ def _compare_two(
     models: tuple[str | None, str | None],
     settings: Settings,
     cache: Cache | None,
-    correctness: Mapping[str, str],
+    correctness: Mapping[str, Any],
     options: Mapping[str, Any],
     *,
     as_json: bool,

@@ -35,7 +35,7 @@ def compare_many(
     paths: Sequence[str],
     measures: Sequence[str],
     settings: Settings,
-    correctness: Mapping[str, str],
+    correctness: Mapping[str, Any],
     *,
     no_cache: bool,
     as_json: bool,

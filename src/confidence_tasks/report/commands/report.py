@@ -176,6 +176,7 @@ def report(
     opens: bool,
     correct: str,
     scorer: str,
+    signals: tuple[str, ...],
     jobs: int | None,
     scheduler: str | None,
     no_cache: bool,
@@ -201,7 +202,7 @@ def report(
 
     cache = open_cache(no_cache)
     with open_workers(jobs, scheduler) as workers:
-        whole = read_trials(paths, workers, cache, correct=correct, scorer=scorer)
+        whole = read_trials(paths, workers, cache, correct=correct, scorer=scorer, signals=signals)
         collection = _with_questions(whole, questions)
         _check_groups(groups, collection)
         with as_click_error(), progress("computing models") as advance:

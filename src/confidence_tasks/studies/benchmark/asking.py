@@ -187,6 +187,20 @@ def parse_asks(named: str | Sequence[str], *, structured: bool = False) -> list[
     return list(map(_structured, asks)) if structured else asks
 
 
+def is_ask(name: str) -> bool:
+    """Return whether a name is that of a question about an answer.
+
+    Examples
+    --------
+    >>> [is_ask(name) for name in ("1-7", "p_true", "margin", "none")]
+    [True, True, False, False]
+    """
+    try:
+        return bool(parse_asks(name))
+    except ValueError:
+        return False
+
+
 def _structured(ask: Ask) -> Ask:
     if ask.structured is None:
         raise ValueError(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from confidence_tasks.harness.correctness import FURTHER_SIGNALS
 from confidence_tasks.logs.benchmark_samples import UNMEASURED
 from confidence_tasks.logs.task_trials import Columns
 from confidence_tasks.report.checks import GENERAL
@@ -18,6 +19,7 @@ from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.statistics.calibration import convention_errors
 from confidence_tasks.statistics.calibration.conventions import ConventionError
+from confidence_tasks.studies.benchmark.asking import JSON_SUFFIX, is_ask
 from confidence_tasks.study.measures import Measure, rows_of, select_measures
 from confidence_tasks.study.units import units_of
 
@@ -140,6 +142,37 @@ def _of_convention(row: ConventionError, model: str, signal: str) -> dict[str, A
     }
 
 
+_IN_THE_LOG: Mapping[str, str] = {
+    "option_probability": "probability of the most probable option among all options",
+    "option_probability_norm": "the same, of log-likelihoods per character",
+    "option_probability_bytes": "the same, of log-likelihoods per byte",
+    "option_probability_mutual_info": "the same, of log-likelihoods less those after an empty prompt",
+    "margin": "difference of the two highest log-likelihoods of options",
+    "mean_logprob": "mean log-probability of the reply's tokens",
+    "sum_logprob": "sum of the log-probabilities of the reply's tokens",
+    "min_logprob": "minimum of the log-probabilities of the reply's tokens",
+    "stated": "confidence that the reply states",
+    UNMEASURED: "the replies state none",
+    **FURTHER_SIGNALS,
+}
+
+
+@extra_table(
+    "signals",
+    "What each signal is, and the calls that it costs",
+    "Calls of the model for each answer, beside the answer's own. Signals of the log cost none. Further signals of the"
+    " log are read with --signals all.",
+)
+def price_of_signals(results: TaskResults) -> Iterator[dict[str, Any]]:
+    """Yield each signal with what it is and its calls beside the answer's; none for columns of the user."""
+    names = dict.fromkeys(condition.partition(",")[0] for condition in results.conditions)
+    for name in names:
+        if name in _IN_THE_LOG:
+            yield {"signal": name, "what it is": _IN_THE_LOG[name], "calls": 0}
+        elif is_ask(name.removesuffix(JSON_SUFFIX)):
+            yield {"signal": name, "what it is": "confidence that the model was asked for", "calls": 1}
+
+
 _READ = ("source", "correct", "confidence", "value", "probability", "status", "question_id")
 
 
@@ -149,6 +182,6 @@ def _value(measure: Measure, columns: Columns) -> float:
 
 
 REPORT = StudyReport(
-    tables=(tasks_of_group, conventions),
+    tables=(tasks_of_group, price_of_signals, conventions),
     checks=(*GENERAL, small_option_mass, options_of_equal_text, one_of_several_scorers, without_confidence),
 )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from confidence_tasks.harness.correctness import FURTHER_SIGNALS
 from confidence_tasks.study import Question, Replies, Trial
 from confidence_tasks.study.measures import CONFIDENCE, UNIT, mean_measure, overconfidence
 from confidence_tasks.study.signal_measures import SIGNAL_MEASURES
@@ -114,6 +115,7 @@ CONDITIONS = (
     "sum_logprob",
     "min_logprob",
     "margin",
+    *FURTHER_SIGNALS,
 )
 """Signals, the one that models are compared on first."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,13 +12,12 @@ import numpy as np
 from confidence_tasks.reading.token_probabilities import (
     answer_slice,
     is_known,
-    is_unmeasured,
     token_problem,
 )
+from confidence_tasks.reading.token_signals import MissingSignalError
 from confidence_tasks.statistics.information import meaning_clusters
 from confidence_tasks.studies.signals.reader import (
     AnswerReply,
-    MissingSignalError,
     read_answer_reply,
     same_meaning,
     word_similarity,
@@ -130,25 +128,3 @@ def answer_tokens(reply: ModelReply, reading: AnswerReply) -> list[Token]:
 def answer_logprobs(reply: ModelReply, reading: AnswerReply) -> list[float]:
     """Return the log-probabilities of the tokens of a reply's answer."""
     return [min(token.logprob, 0.0) for token in answer_tokens(reply, reading)]
-
-
-_TAG = re.compile(r"<[^<>]{0,40}>")
-
-
-def reasoning_of(reply: ModelReply) -> list[Token]:
-    """Return the listed tokens of a reply's reasoning, with the tags around it; none if there is nothing in them."""
-    text = "".join(token.text for token in reply.reasoning)
-    return list(reply.reasoning) if any(map(str.isalnum, _TAG.sub("", text))) else []
-
-
-def trace_tokens(reply: ModelReply) -> list[Token]:
-    """Return the tokens of a reply's reasoning; MissingSignalError if there are none with log-probabilities."""
-    tokens = reasoning_of(reply)
-    if not tokens:
-        raise MissingSignalError(token_problem(reply) or _NO_TRACE)
-    if not all(is_known(token.logprob) for token in tokens) or is_unmeasured(tokens):
-        raise MissingSignalError("a token of the reasoning has no log-probability")
-    return tokens
-
-
-_NO_TRACE = "the reply has no reasoning, or its tokens are not listed"

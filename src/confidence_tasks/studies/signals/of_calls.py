@@ -7,9 +7,9 @@ from statistics import fmean
 
 from confidence_tasks.reading.sureness import read_expression, true_probability
 from confidence_tasks.reading.token_probabilities import token_problem, tokens_from_reply
+from confidence_tasks.reading.token_signals import MissingSignalError
 from confidence_tasks.studies.signals.answered import AnsweredQuestion, require
 from confidence_tasks.studies.signals.reader import (
-    MissingSignalError,
     matches,
     options_of,
     read_distribution,

@@ -25,6 +25,7 @@ from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.layouts import LAYOUTS
 from confidence_tasks.reading.sureness import SPAN
 from confidence_tasks.reading.thoughts import strip_thoughts
+from confidence_tasks.reading.token_signals import MissingSignalError
 from confidence_tasks.studies.scales.replies import ANSWER_AND_CONFIDENCE, PERCENT
 from confidence_tasks.studies.scales.trials import read_scale_reply, read_stated_confidence
 from confidence_tasks.study import ModelReply, Question, Reading
@@ -276,10 +277,6 @@ def word_similarity(texts: Sequence[str]) -> FloatArray:
         either = len(words[i] | words[j])
         similarity[i, j] = similarity[j, i] = len(words[i] & words[j]) / either if either else 0.0
     return similarity
-
-
-class MissingSignalError(ValueError):
-    """A signal has no value; the message says why."""
 
 
 def same_meaning(

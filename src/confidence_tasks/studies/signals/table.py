@@ -8,44 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
 
+from confidence_tasks.reading import token_signals
+from confidence_tasks.reading.signal_scales import COUNT, DIVERGENCE, NATS, PROBABILITY, SHARE, Scale
 from confidence_tasks.statistics import information
-from confidence_tasks.studies.signals import of_calls, of_samples, of_tokens
+from confidence_tasks.studies.signals import of_calls, of_samples
 from confidence_tasks.studies.signals.answered import AnsweredQuestion
-
-
-def _itself(value: float) -> float:
-    return value
-
-
-def _exponential(value: float) -> float:
-    return math.exp(min(value, 0.0))
-
-
-def _inverse(value: float) -> float:
-    return 1.0 / (1.0 - min(value, 0.0))
-
-
-def _odds(value: float) -> float:
-    return max(value, 0.0) / (1.0 + max(value, 0.0))
-
-
-Scale = Callable[[float], float]
-"""Maps a value to [0, 1] such that its order is kept; NaN stays NaN."""
-
-PROBABILITY: Scale = float
-"""Meant as the probability that the answer is right."""
-
-SHARE: Scale = _itself
-"""From 0 to 1, but not meant as a probability."""
-
-NATS: Scale = _exponential
-"""Logarithms of probabilities, or negative entropies."""
-
-COUNT: Scale = _inverse
-"""Negative numbers of tokens or of meanings, and negative distances."""
-
-DIVERGENCE: Scale = _odds
-"""Nats from 0 up."""
+from confidence_tasks.study import ModelReply
 
 ALTERNATIVES = "log-probabilities with alternatives"
 LOGPROBS = "log-probabilities"
@@ -85,6 +53,10 @@ class Signal:
         return self.scale is PROBABILITY
 
 
+def _of_answer(read: Callable[[ModelReply], float]) -> Callable[[AnsweredQuestion], float]:
+    return lambda answered: read(answered.reply("answer"))
+
+
 _of_tokens = partial(Signal, logprobs="answer", scale=NATS, needs=LOGPROBS)
 _of_alternatives = partial(Signal, logprobs="answer", needs=ALTERNATIVES)
 _of_trace = partial(Signal, logprobs="answer", scale=NATS, on_lm_eval=False)
@@ -98,17 +70,25 @@ SIGNALS: Mapping[str, Signal] = {
     "mean_logprob": _of_tokens(lambda answered: fmean(answered.logprobs)),
     "sum_logprob": _of_tokens(lambda answered: math.fsum(answered.logprobs)),
     "min_logprob": _of_tokens(lambda answered: min(answered.logprobs)),
-    "mean_entropy": _of_alternatives(lambda answered: of_tokens.mean_entropy(answered.tokens), scale=NATS),
-    "margin": _of_alternatives(lambda answered: of_tokens.margin(answered.tokens), scale=SHARE),
-    "negentropy": _of_alternatives(lambda answered: of_tokens.negentropy(answered.tokens), scale=SHARE),
+    "mean_entropy": _of_alternatives(
+        lambda answered: token_signals.mean_entropy(answered.tokens), scale=NATS
+    ),
+    "margin": _of_alternatives(lambda answered: token_signals.margin(answered.tokens), scale=SHARE),
+    "negentropy": _of_alternatives(lambda answered: token_signals.negentropy(answered.tokens), scale=SHARE),
     "self_certainty": _of_alternatives(
-        lambda answered: of_tokens.self_certainty(answered.tokens), scale=DIVERGENCE
+        lambda answered: token_signals.self_certainty(answered.tokens), scale=DIVERGENCE
     ),
     "trace_length": Signal(
-        of_tokens.trace_length, scale=COUNT, needs="number of reasoning tokens", on_lm_eval=False
+        _of_answer(token_signals.trace_length),
+        scale=COUNT,
+        needs="number of reasoning tokens",
+        on_lm_eval=False,
     ),
-    "trace_logprob": _of_trace(of_tokens.trace_logprob, needs=TRACE),
-    "trace_entropy": _of_trace(of_tokens.trace_entropy, needs=f"{TRACE}, with alternatives"),
+    "trace_logprob": _of_trace(_of_answer(token_signals.trace_logprob), needs=TRACE),
+    "trace_entropy": _of_trace(
+        _of_answer(token_signals.trace_entropy),
+        needs=f"{TRACE}, with alternatives",
+    ),
     "p_true": Signal(of_calls.p_true, ("p_true",), "p_true", needs=ALTERNATIVES),
     "p_true_samples": Signal(
         partial(of_calls.p_true, stage="p_true_samples"),

@@ -13,8 +13,9 @@ import numpy as np
 from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import answer_and_key, escape_markdown
 from confidence_tasks.reading.grading import grade
+from confidence_tasks.reading.token_signals import MissingSignalError
 from confidence_tasks.studies.signals.answered import AnsweredQuestion
-from confidence_tasks.studies.signals.reader import AnswerReply, MissingSignalError
+from confidence_tasks.studies.signals.reader import AnswerReply
 from confidence_tasks.studies.signals.table import COMBINED, SIGNALS
 from confidence_tasks.study import Measure, Question, Replies, Status, Token, Trial
 from confidence_tasks.study.inference import Bounded, Percentile
