@@ -98,6 +98,15 @@ class TaskTrials:
         return (asked_in,) if asked_in in self.study.designs else tuple(self.study.designs)
 
     @property
+    def title(self) -> str:
+        """The title of the task; of a question set whose questions all come from another source, that source."""
+        defaults = [each.default for each in self.design.parameters if each.name == "source"]
+        sources = {str(source) for model in self.models for source in np.unique(model.columns["source"])}
+        if defaults != [self.task] or self.task in sources or len(sources) != 1:
+            return self.design.title
+        return printable(sources.pop().replace("_", " ").capitalize())
+
+    @property
     def slug(self) -> str:
         """The name of the task, made safe for file names and for anchors in a page."""
         safe = re.sub(r"[^A-Za-z0-9_-]", "_", self.task)[:60]

@@ -268,7 +268,7 @@ def _overview_entries(
     groups = [side.group] if side.group else task.labels(BY_CONDITION)
     entries = {}
     for group, model, measure in product(groups, task.models, measures):
-        column = task.task_trials.design.title
+        column = task.task_trials.title
         if len(groups) > 1:
             column += f", {group_label(group)}"
         entry = task.estimate(model.label, group, side.names.get(measure.name, measure.name))

@@ -22,6 +22,10 @@ class StudyReport:
     figures : tuple of callable, optional
         Functions that draw the figures of the report; by default those of
         :data:`confidence_tasks.report.figures.general.GENERAL`.
+    lead : callable, optional
+        The function of ``figures`` whose figure answers the study's question. The page shows it open, above the
+        measures. By default the first one for a task with one condition, and none for a task with several, whose
+        headline measure is drawn over the conditions.
     tables : tuple of callable
         Functions that make tables of the report, beside the table of measures.
     checks : tuple of callable, optional
@@ -53,6 +57,7 @@ class StudyReport:
     """
 
     figures: tuple[Callable[..., Any], ...] | None = None
+    lead: Callable[..., Any] | None = None
     tables: tuple[Callable[..., Any], ...] = ()
     checks: tuple[Callable[..., Any], ...] | None = None
     grouping: Callable[..., Any] | None = None

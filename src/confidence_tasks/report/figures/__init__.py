@@ -151,7 +151,8 @@ class Figure:
     """Panels in rows, with a title, a caption and a legend.
 
     ``name`` is the file name without its suffix. Each of ``rows`` has a label, which is empty where there is one row.
-    ``keys`` are the entries of the legend; ``size`` is the width and height of a panel in inches.
+    ``keys`` are the entries of the legend; ``size`` is the width and height of a panel in inches. A page shows the
+    figure that ``leads`` a section open, and folds the others.
     """
 
     name: str
@@ -160,6 +161,7 @@ class Figure:
     rows: tuple[tuple[str, tuple[Panel, ...]], ...]
     keys: tuple[LegendEntry, ...] = ()
     size: tuple[float, float] = (1.95, 1.8)
+    leads: bool = False
 
 
 _MARGINS = {"left": 0.46, "right": 0.06, "bottom": 0.4, "top": 0.2}

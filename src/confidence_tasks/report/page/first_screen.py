@@ -74,7 +74,7 @@ class Headline:
     @property
     def title(self) -> str:
         """Title of the task."""
-        return self.results.task_trials.design.title
+        return self.results.task_trials.title
 
     @property
     def label(self) -> str:

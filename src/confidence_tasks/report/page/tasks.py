@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -78,10 +78,11 @@ class FigureView:
 
 @dataclass(frozen=True, slots=True)
 class MeasureView:
-    """A headline measure: its figure and its tables."""
+    """A headline measure: its figure, without one if that would show a single point, and its tables."""
 
     measure: Measure
-    figure: FigureView
+    name: str
+    figure: FigureView | None
     tables: tuple[TableView, ...]
 
     @property
@@ -144,11 +145,14 @@ class PaperView:
 class TaskView(OverviewView):
     """The section of a task.
 
-    ``statuses`` say how the replies of each model were read under each condition. ``samples`` are confident errors
-    and right answers with little confidence. ``papers`` are the papers, or versions of one, whose last task this is.
+    ``lead`` is the figure that answers the study's question, if one of its figures does rather than that of the first
+    measure. ``statuses`` say how the replies of each model were read under each condition. ``samples`` are confident
+    errors and right answers with little confidence. ``papers`` are the papers, or versions of one, whose last task
+    this is.
     """
 
     notices: tuple[Notice, ...]
+    lead: FigureView | None
     figures: tuple[FigureView, ...]
     all_measures: tuple[TableView, ...]
     definitions: tuple[tuple[str, str], ...]
@@ -168,6 +172,9 @@ MANY_LINES = 12
 _WIDE, _NARROW = (7.4, 3.0), (3.4, 2.4)
 """Size in inches of the figure of a measure: over several conditions, or over one or two."""
 
+_LEADING, _FEW_PANELS = 3.4, 4
+"""Width in inches of the panels of a leading figure, two of which fill the page, if there are few."""
+
 PANELS_SHOWN = 24
 """Maximum number of panels of a figure on a page."""
 
@@ -185,11 +192,22 @@ REFERENCES = {"mratio": 1.0, "auroc": 0.5, "overconfidence": 0.0, "hard_easy": 0
 
 
 def figures_of(results: TaskResults, styles: ModelStyles) -> list[Figure]:
-    """Return every figure of a task: its headline measures by condition, then those of its study."""
+    """Return every figure of a task: its headline measures by condition, then those of its study.
+
+    A measure of one model under one condition is a single point, and has no figure.
+    """
+    figures = list(_own_figures(results, styles))
+    if len(results.models) * len(results.conditions) > 1:
+        figures = [*_headline_figures(results, styles), *figures]
+    return [figure for figure in figures if any(panels for _, panels in figure.rows)]
+
+
+def _headline_figures(results: TaskResults, styles: ModelStyles) -> Iterator[Figure]:
+    """Yield a figure of each headline measure, with a line per model over the conditions."""
     models, labels = [model.label for model in results.models], results.conditions
     left_out = f" Only the first {MANY_LINES} of {len(models)} models are drawn; the table has all of them."
-    headline = [
-        _measure_figure(
+    for measure in results.headline:
+        yield _measure_figure(
             results.task_trials.slug,
             measure,
             results.settings,
@@ -200,11 +218,17 @@ def figures_of(results: TaskResults, styles: ModelStyles) -> list[Figure]:
             ],
             left_out if len(models) > MANY_LINES else "",
         )
-        for measure in results.headline
-    ]
-    own = study_report(results.task_trials.study).figures
-    others = [make(results, styles) for make in (GENERAL if own is None else own)]
-    return [figure for figure in (*headline, *others) if any(panels for _, panels in figure.rows)]
+
+
+def _own_figures(results: TaskResults, styles: ModelStyles) -> Iterator[Figure]:
+    """Yield the figures of a task's study, one of which may lead the section."""
+    report = study_report(results.task_trials.study)
+    makers = GENERAL if report.figures is None else report.figures
+    lead = report.lead
+    if lead is None and len(results.conditions) == 1 and makers:
+        lead = makers[0]
+    for make in makers:
+        yield replace(make(results, styles), leads=make is lead)
 
 
 def _measure_figure(
@@ -242,15 +266,16 @@ def task_view(
     study, design, slug = results.task_trials.study, results.task_trials.design, results.task_trials.slug
     by_name = {view.figure.name: view for view in views}
     measures = [
-        MeasureView(measure, by_name.pop(f"{slug}_{measure.name}"), measure_tables(results, measure))
+        MeasureView(measure, name, by_name.pop(name, None), measure_tables(results, measure))
         for measure in results.headline
+        for name in [f"{slug}_{measure.name}"]
     ]
+    lead = next((view for view in by_name.values() if view.figure.leads), None)
     all_measures = model_tables(results)
-    labels = {row.label for table in all_measures for row in table.rows}
     return TaskView(
         tasks=(results,),
         name=slug,
-        title=design.title,
+        title=results.task_trials.title,
         question=design.question,
         sentences=(
             *model_sentences(headline),
@@ -259,13 +284,10 @@ def task_view(
         ),
         notices=tuple(notices_of(results)),
         measures=tuple(measures),
-        figures=tuple(by_name.values()),
+        lead=lead,
+        figures=tuple(view for view in by_name.values() if view is not lead),
         all_measures=all_measures,
-        definitions=tuple(
-            (label, measure.description)
-            for measure in study.measures
-            if (label := measure_label(measure.name)) in labels
-        ),
+        definitions=_definitions(study, all_measures),
         extras=tuple((extra, extra_view(extra, viewer)) for extra in extras),
         contrasts=contrast_table(results),
         baseline=group_label(design.baseline),
@@ -276,6 +298,13 @@ def task_view(
     )
 
 
+def _definitions(study: Study, tables: Sequence[TableView]) -> tuple[tuple[str, str], ...]:
+    """Return the labels and definitions of the measures that are rows of some tables."""
+    shown = {row.label for table in tables for row in table.rows}
+    labelled = [(measure_label(measure.name), measure.description) for measure in study.measures]
+    return tuple((label, description) for label, description in labelled if label in shown)
+
+
 WORTH_WORKERS = 100
 """Number of panels above which worker processes, which take about 5 s to start, save time."""
 
@@ -284,6 +313,7 @@ def figure_views(
     figures: Sequence[Figure], workers: Workers | None = None, cache: Cache | None = None
 ) -> list[FigureView]:
     """Draw the panels of figures for the page; of a figure with many panels, some of each row."""
+    figures = [_enlarged(figure) for figure in figures]
     shown = [_rows_shown(figure) for figure in figures]
     jobs = [
         _drawing(figure, heading, panel)
@@ -301,6 +331,15 @@ def figure_views(
         svgs = tuple((heading, tuple(islice(drawn, len(panels)))) for heading, panels in rows)
         views.append(FigureView(figure, svgs))
     return views
+
+
+def _enlarged(figure: Figure) -> Figure:
+    """Return a leading figure with larger panels, if it has few; any other as it is."""
+    width, height = figure.size
+    n_panels = sum(len(panels) for _, panels in figure.rows)
+    if not figure.leads or n_panels > _FEW_PANELS or width >= _LEADING:
+        return figure
+    return replace(figure, size=(_LEADING, height * _LEADING / width))
 
 
 def _drawing(figure: Figure, heading: str, panel: Panel) -> Job:
@@ -396,7 +435,7 @@ def overview_view(overview: Overview, views: Sequence[FigureView]) -> OverviewVi
         question=design.question,
         sentences=tuple(_overconfidence_by_task(overview)),
         measures=tuple(
-            MeasureView(measure, figure, (overview_table(overview, measure),))
+            MeasureView(measure, figure.figure.name, figure, (overview_table(overview, measure),))
             for measure, figure in zip(design.measures, views, strict=True)
         ),
         note=design.note,

@@ -504,6 +504,7 @@ REPLICATION = paper.Replication(
 
 REPORT = StudyReport(
     figures=(calibration, tunnel.tunnels, tunnel.stated_ends, truths),
+    lead=calibration,
     tables=(method_scores, paper_scores, reductions, method_coverage, tunnel.perception),
     checks=(*checks.READING, no_calibration_half),
     replication=REPLICATION,

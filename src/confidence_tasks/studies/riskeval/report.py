@@ -421,6 +421,7 @@ REPLICATION = paper.Replication(
 
 REPORT = StudyReport(
     figures=(decisions, thresholds, general.reliability_overall, general.selective_overall, *FIGURES),
+    lead=decisions,
     tables=(over_all_penalties, over_high_penalties, rules_and_parser),
     checks=(*checks.GENERAL, never_or_always, without_confidence),
     grouping=by_penalty_and_regime,

@@ -233,6 +233,7 @@ def missing_signals(results: TaskResults) -> Iterator[str]:
 
 REPORT = StudyReport(
     figures=(worth_and_price, general.reliability, general.type2_roc, general.selective),
+    lead=worth_and_price,
     tables=(worth, choice, combined, rank_correlations, disagreements),
     checks=(*checks.GENERAL, missing_signals),
 )
