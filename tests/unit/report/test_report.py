@@ -184,8 +184,9 @@ def test_a_report_on_one_model_compares_none(report, small):
 
 def test_what_several_tables_of_a_paper_lack_is_said_once(small):
     (task,) = small.tasks
-    assert task.paper_notes
-    assert all(small.html.count(str(coded(note))) == 1 for note in task.paper_notes)
+    notes = [note for paper in task.papers for note in paper.notes]
+    assert notes
+    assert all(small.html.count(str(coded(note))) == 1 for note in notes)
 
 
 # What each study shows ------------------------------------------------------------------------------------------
