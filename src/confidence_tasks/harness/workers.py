@@ -119,6 +119,13 @@ class Workers:
         numbers: Sequence[int],
         start: Callable[[int], None],
     ) -> Iterator[tuple[int, Result]]:
+        if self.backend == "sequential":
+            with threadpool_limits(1), _memory_until_done():
+                for number in numbers:
+                    start(number)
+                    yield number, function(*jobs[number][1])
+            return
+
         def calls() -> Iterator[Any]:
             for number in numbers:
                 start(number)
