@@ -230,12 +230,23 @@ def first_beyond(up_to: FloatArray, limits: FloatArray) -> NDArray[np.intp]:
 
     This bisects all rows at once, which :func:`numpy.searchsorted` cannot.
     """
-    n, row = up_to.shape[1], np.arange(len(limits))[:, np.newaxis]
+    n = up_to.shape[1]
+    if n <= _FEW and up_to.dtype.kind == "u" and limits.min(initial=0.0) >= 0.0:
+        whole = np.floor(limits.T).astype(up_to.dtype)
+        number = np.zeros(whole.shape, dtype=np.uint8)
+        for sums in up_to.T:
+            number += sums <= whole
+        return number.T.astype(np.intp)
+    row = np.arange(len(limits))[:, np.newaxis]
     found = np.zeros(limits.shape, dtype=np.intp)
     for bit in reversed(range(n.bit_length())):
         more = found + (1 << bit)
         found = np.where((more <= n) & (up_to[row, np.minimum(more, n) - 1] <= limits), more, found)
     return found
+
+
+_FEW = 128
+"""Number of entries up to which all of them are compared with a limit: bisection reads memory at random."""
 
 
 def row_quantiles(values: FloatArray, up_to: FloatArray, shares: FloatArray) -> FloatArray:
@@ -256,10 +267,13 @@ def between(up_to: FloatArray, edges: NDArray[np.intp]) -> FloatArray:
     """Return the sums between edges, shape (R, E + 1), from cumulative sums; an edge (R, E) is a number of entries."""
     if not up_to.shape[1]:
         return np.zeros((len(edges), edges.shape[1] + 1))
-    row = np.arange(len(edges))[:, np.newaxis]
-    at_edge = np.where(edges > 0, up_to[row, np.maximum(edges - 1, 0)], 0.0)
-    sums: FloatArray = np.diff(at_edge, axis=1, prepend=0.0, append=up_to[:, -1:])
-    return sums
+    # Memory layout: rows are contiguous.
+    sums, last = np.empty((edges.shape[1] + 1, len(edges))), edges.T - 1
+    sums[:-1] = up_to.T[np.maximum(last, 0), np.arange(len(edges))]
+    sums[:-1][last < 0] = 0.0
+    sums[-1] = up_to[:, -1]
+    sums[1:] -= sums[:-1].copy()
+    return sums.T
 
 
 Seed: TypeAlias = int | np.random.Generator

@@ -281,7 +281,8 @@ def _counts_of_equal_mass(
     right: FloatArray, values: FloatArray, n_bins: IntArray, weighting: Weighting
 ) -> FloatArray:
     """Count wrong and right answers by bin of equal mass; row i has ``n_bins[i]`` bins, at least 1, and then zeros."""
-    table = np.zeros((len(n_bins), 2, max(int(n_bins.max(initial=1)), 1)))
+    # Memory layout: rows are contiguous, so that sums over bins are vectorized over rows.
+    table = np.zeros((2, max(int(n_bins.max(initial=1)), 1), len(n_bins))).transpose(2, 0, 1)
     if not values.size:
         return table
     order = np.argsort(values, kind="stable")
@@ -437,9 +438,11 @@ def sampled_mean(tables: FloatArray) -> FloatArray:
     # Cells and margins of a multinomial table are binomial, so the expectation is a sum of expectations E[X log X].
     n = np.rint(tables.sum(axis=(1, 2)))
     # Cells and margins are computed in one call, whose overhead dominates for small tables.
-    counts = np.concatenate([tables, tables.sum(axis=1, keepdims=True)], axis=1)
-    counts = np.concatenate([counts, counts.sum(axis=2, keepdims=True)], axis=2)
-    means = _binomial_mean(np.rint(counts).T, n).T
+    counts = np.empty((3, tables.shape[2] + 1, len(tables)))
+    counts[:2, :-1] = tables.transpose(1, 2, 0)
+    np.sum(counts[:2, :-1], axis=0, out=counts[2, :-1])
+    np.sum(counts[:, :-1], axis=1, out=counts[:, -1])
+    means = _binomial_mean(np.rint(counts, out=counts), n).transpose(2, 0, 1)
     return _from_sums(tables, means[:, :2, :-1], means[:, :2, -1], means[:, 2, :-1])
 
 
@@ -458,15 +461,25 @@ def _from_sums(tables: FloatArray, cells: FloatArray, rows: FloatArray, columns:
 
 def _binomial_mean(counts: FloatArray, n: FloatArray) -> FloatArray:
     """Return E[X log X] for binomial X with n (R,) draws and means ``counts`` (..., R), which are whole numbers."""
+    sizes = np.unique(n)
+    if len(sizes) == 1:
+        return _binomial_mean_of(counts, int(sizes[0]))
     means: FloatArray = np.empty(counts.shape)
-    for size in np.unique(n):
+    for size in sizes:
         rows = n == size
-        row_counts = counts[..., rows]
-        row_means, small = np.empty(row_counts.shape), row_counts <= _MAX_SUMMED_MEAN
-        row_means[small] = _binomial_sums(int(size))[row_counts[small].astype(np.intp)]
-        large, position = np.unique(row_counts[~small], return_inverse=True)
-        row_means[~small] = _binomial_series(int(size), large)[position]
-        means[..., rows] = row_means
+        means[..., rows] = _binomial_mean_of(counts[..., rows], int(size))
+    return means
+
+
+def _binomial_mean_of(counts: FloatArray, n: int) -> FloatArray:
+    """Return E[X log X] as :func:`_binomial_mean` does, for one number of draws."""
+    small = counts <= _MAX_SUMMED_MEAN
+    if small.all():
+        return _binomial_sums(n).take(counts.astype(np.intp))
+    means: FloatArray = np.empty(counts.shape)
+    means[small] = _binomial_sums(n)[counts[small].astype(np.intp)]
+    large, position = np.unique(counts[~small], return_inverse=True)
+    means[~small] = _binomial_series(n, large)[position]
     return means
 
 

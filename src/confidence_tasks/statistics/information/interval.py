@@ -87,7 +87,7 @@ def usable_bins(bins: ArrayLike, n_wrong: FloatArray, n_right: FloatArray) -> In
     array([10,  4,  0])
     """
     total, smaller = n_wrong + n_right + _ROUNDING, np.minimum(n_wrong, n_right) + _ROUNDING
-    fewer = np.minimum(total // _TRIALS_PER_BIN, smaller // _SMALLER_CLASS_PER_BIN)
+    fewer = np.floor(np.minimum(total / _TRIALS_PER_BIN, smaller / _SMALLER_CLASS_PER_BIN))
     return np.where(total >= _TRIALS_PER_BIN * np.asarray(bins), bins, fewer).astype(np.int64)
 
 

@@ -277,7 +277,8 @@ def counts_between(
     counts = np.empty((n_labels, below.shape[1] + 1, len(below))).transpose(2, 0, 1)
     for code in range(1, n_labels):
         members = np.flatnonzero(label == code)
-        counts[:, code] = between(weighting.up_to(order[members]), np.searchsorted(members, below))
+        up_to_place = np.searchsorted(members, np.arange(len(order) + 1))
+        counts[:, code] = between(weighting.up_to(order[members]), up_to_place[below])
     # The counts of label 0 are what remains; rounding of fractional weights must not make them negative.
     counts[:, 0] = np.maximum(between(weighting.up_to(order), below) - counts[:, 1:].sum(axis=1), 0.0)
     return counts
