@@ -121,15 +121,19 @@ def _samples(path: str, *, every: bool) -> Iterator[_Sample]:
             if every or _HISTORY.search(text):
                 yield from decoded(text, _LOG).samples or []
             return
-        unpacker = ZstdDecompressor()  # threads must not share one
-        with ZipFile(file) as archive:
-            for member in archive.infolist():
-                if not member.filename.startswith("samples/") or member.file_size > MOST_BYTES:
-                    continue
-                text = _one_frame(file, member, unpacker) or archive.read(member)
-                if every or _HISTORY.search(text):
-                    with suppress(ValueError, MsgspecError, RecursionError):
-                        yield decoded(text, _SAMPLE)
+        for text in _texts(file):
+            if every or _HISTORY.search(text):
+                with suppress(ValueError, MsgspecError, RecursionError):
+                    yield decoded(text, _SAMPLE)
+
+
+def _texts(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield the samples of an archive unpacked, without those that are too large."""
+    unpacker = ZstdDecompressor()  # threads must not share one
+    with ZipFile(file) as archive:
+        for member in archive.infolist():
+            if member.filename.startswith("samples/") and member.file_size <= MOST_BYTES:
+                yield _one_frame(file, member, unpacker) or archive.read(member)
 
 
 def _one_frame(file: IO[bytes], member: ZipInfo, unpacker: ZstdDecompressor) -> bytes:

@@ -2,6 +2,8 @@
 
 import itertools
 import os
+import struct
+import zipfile
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -63,6 +65,29 @@ def test_edited_scores_count_and_are_told(suffix: str, log: Path, tmp_path: Path
     assert (file.edited, file.changed) == (2, "2031-01-01T00:00:00+00:00")
     assert np.count_nonzero(file.columns["confidence"] == 0.125) == 2
     assert _notices(tmp_path)["Edited scores"] == (f"simulated/overconfident: 2 of 8 in edited.{suffix}",)
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, 93])
+def test_samples_are_searched_however_they_are_packed(compression: int, log: Path, tmp_path: Path) -> None:
+    write_eval_log(_edit(read_eval_log(str(log)), 0.125, 1, n=2), str(tmp_path / "edited.eval"))
+    packed = tmp_path / "packed.eval"
+    with (
+        zipfile.ZipFile(tmp_path / "edited.eval") as edited,
+        zipfile.ZipFile(packed, "w", compression) as copy,
+    ):
+        for member in edited.namelist():
+            copy.writestr(member, edited.read(member))
+    assert collect(packed).files[0].edited == 2
+
+
+def test_a_sample_whose_checksum_is_wrong_is_damage(log: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.eval"
+    content = log.read_bytes()
+    with zipfile.ZipFile(log) as archive:
+        crc = next(each.CRC for each in archive.infolist() if each.filename.startswith("samples/"))
+    damaged.write_bytes(content.replace(struct.pack("<L", crc), struct.pack("<L", crc ^ 1)))
+    (skipped,) = collect(damaged).skipped
+    assert "BadZipFile" in skipped.reason
 
 
 def test_an_edit_of_an_explanation_changes_no_trial(log: Path, tmp_path: Path) -> None:
