@@ -51,6 +51,8 @@ class ModelTrials:
         Number of trials left out because a later file has the same question, condition and epoch.
     doubled : int
         Number of trials that share question, condition and epoch with another trial of the same file.
+    absent : tuple of str
+        Conditions that are left out because no trial has a confidence there, and the study allows for it.
     """
 
     name: str
@@ -59,6 +61,7 @@ class ModelTrials:
     files: tuple[TrialFile, ...]
     repeated: int
     doubled: int = 0
+    absent: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.columns["question_id"])
@@ -126,14 +129,28 @@ def group_by_task(files: Iterable[TrialFile]) -> list[TaskTrials]:
     tasks = []
     for _, of_task in groupby(sorted(files, key=task_key), key=task_key):
         ordered = sorted(of_task, key=lambda file: (file.model, *_age(file)))
+        study = by_name[ordered[0].study]
         models = tuple(
-            model
+            _without_absent(model, study.condition_rules.absent_without_values)
             for _, of_model in groupby(_without_invalidated(ordered), key=lambda file: file.model)
             for model in _variants(list(of_model))
         )
         if models:
-            tasks.append(TaskTrials(by_name[ordered[0].study], ordered[0].design, models))
+            tasks.append(TaskTrials(study, ordered[0].design, models))
     return tasks
+
+
+def _without_absent(model: ModelTrials, optional: frozenset[str]) -> ModelTrials:
+    """Leave out optional conditions without a confidence in any trial, unless nothing would be left."""
+    if not optional:
+        return model
+    condition, is_known = model.columns["condition"], ~np.isnan(model.columns["confidence"])
+    absent = sorted(optional & (set(condition) - set(condition[is_known])))
+    is_kept = ~np.isin(condition.astype(str), absent)
+    if not absent or not is_kept.any():
+        return model
+    columns = {name: column[is_kept] for name, column in model.columns.items()}
+    return replace(model, columns=columns, absent=tuple(absent))
 
 
 def _age(file: TrialFile) -> tuple[str, ...]:

@@ -60,6 +60,9 @@ class ConditionRules:
     columns : callable
         ``columns(label)`` returns the columns of a trial that follow from its condition, such as the penalty. It raises
         ValueError for a label that is not a condition of the study.
+    absent_without_values : frozenset of str
+        Conditions that reports leave out if no trial of a model has a confidence there, because the model cannot give
+        what they need.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class ConditionRules:
     label_of: Callable[[str], str] | None = None
     of_question: Callable[[Question], str] | None = None
     columns: Callable[[str], Mapping[str, float]] = lambda label: {}
+    absent_without_values: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from confidence_tasks.studies.signals import replies, trials
-from confidence_tasks.studies.signals.table import SIGNALS, short_name
+from confidence_tasks.studies.signals.table import REASONING_SIGNALS, SIGNALS, short_name
 from confidence_tasks.study import (
     BINARY,
     STRUCTURED,
@@ -28,7 +28,9 @@ STUDY = Study(
     stages=replies.signal_stages,
     questions=replies.signal_questions,
     conditions=tuple(SIGNALS),
-    condition_rules=ConditionRules(select=replies.chosen_signals),
+    condition_rules=ConditionRules(
+        select=replies.chosen_signals, absent_without_values=frozenset(REASONING_SIGNALS)
+    ),
     read=trials.read_signal,
     parameters=(
         *source_parameters("arithmetic"),

@@ -231,9 +231,21 @@ def missing_signals(results: TaskResults) -> Iterator[str]:
             yield f"{model}, {signal}: {missing:.0%}, mostly because {reason}"
 
 
+@check(
+    "note",
+    "Signals of reasoning are left out",
+    "No reply of these models has reasoning, or neither its tokens nor their number are reported.",
+)
+def without_reasoning(results: TaskResults) -> Iterator[str]:
+    """Name the models without reasoning, with the signals that are left out."""
+    for model in results.models:
+        if model.absent:
+            yield f"{model.label}: {', '.join(model.absent)}"
+
+
 REPORT = StudyReport(
     figures=(worth_and_price, general.reliability, general.type2_roc, general.selective),
     lead=worth_and_price,
     tables=(worth, choice, combined, rank_correlations, disagreements),
-    checks=(*checks.GENERAL, missing_signals),
+    checks=(*checks.GENERAL, missing_signals, without_reasoning),
 )

@@ -119,6 +119,9 @@ SIGNALS: Mapping[str, Signal] = {
 }
 """Every signal by the name of its condition; docs/signals.md says what each is."""
 
+REASONING_SIGNALS = ("trace_length", "trace_logprob", "trace_entropy", "trace_agreement")
+"""Signals of the reasoning before the answer, which many models do not have or do not show."""
+
 COMBINED = "combined"
 """Name of the logistic regression on all signals, which has no trials of its own."""
 
