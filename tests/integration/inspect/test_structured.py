@@ -45,7 +45,7 @@ TASKS: Mapping[str, tuple[str, dict[str, Any]]] = {
         {
             "n": 6,
             "samples": 2,
-            "signals": "stated,stated_after,words,mean_logprob,p_true,semantic_entropy,top_k",
+            "signals": "stated,stated_after,words,mean_logprob,p_true,semantic_entropy,top_k,distribution",
         },
     ),
     "signals of numbers": (
@@ -132,7 +132,8 @@ def test_a_server_is_sent_a_strict_schema_and_its_replies_are_read(
     name: str, server: Server, tmp_path: Path
 ) -> None:
     server.speak = conforming
-    signals = {"signals": "stated,stated_after,words,top_k"} if name.startswith("signals") else {}
+    options = ",distribution" if name == "signals" else ""
+    signals = {"signals": f"stated,stated_after,words,top_k{options}"} if name.startswith("signals") else {}
     log = run(task(name, structured=True, **signals), served(server), tmp_path)
     # RiskEval asks for an answer in the model's own words, and 7 is none of the options.
     assert {trial["status"] for trial in trials(log).values()} <= (
@@ -258,3 +259,12 @@ def test_a_thought_before_the_object_is_no_part_of_it(tmp_path: Path) -> None:
     model = get_model("mockllm/model", custom_outputs=[output] * 6, memoize=False)
     found = trials(run(task("boolq", structured=True), model, tmp_path))
     assert {trial["confidence"] for trial in found.values()} == {0.5}
+
+
+def test_judges_of_a_panel_reply_in_words(server: Server, tmp_path: Path) -> None:
+    server.speak = lambda asked: conforming(asked) if "response_format" in asked else completion("65")
+    made = task("signals", structured=True, signals="stated,panel")
+    log = run(made, served(server), tmp_path, model_roles={"panel": served(server)})
+    found = [trial for trial in trials(log).values() if trial["condition"] == "panel"]
+    assert {trial["value"] for trial in found} == {0.65}
+    assert sum("response_format" in each for each in server.requests) == 6

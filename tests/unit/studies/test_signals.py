@@ -22,6 +22,7 @@ from confidence_tasks.studies.signals.reader import (
     judge_prompts,
     matches,
     read_answer_reply,
+    read_distribution,
     read_guesses,
     read_percent,
     same_meaning,
@@ -188,6 +189,21 @@ def test_samples_are_a_graph_of_equal_and_similar_answers():
 def test_words_in_common_are_counted_as_lm_polygraph_does():
     peers = json.loads((Path(__file__).parents[1] / "statistics" / "signal_peers.json").read_text())["words"]
     assert word_similarity(peers["texts"]) == pytest.approx(np.array(peers["similarity"]))
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("A: 0.7\nB: .2\nC: 0.1\nD: 0", [0.7, 0.2, 0.1, 0.0]),
+        ("A: 99.5%\n**B**: **0.25**\nC: 0.25 %\nD: 1e-05", [99.5, 0.25, 0.25, 1e-05]),
+        ("A: 1.0\nB: 0.0\nC: 17 out of 20\nD: 120", [1.0, 0.0, 85.0]),
+        ("A: -5\nB: 70\nC: 1,000\nD: much", [70.0]),
+    ],
+)
+def test_numbers_of_a_distribution_are_percentages_or_shares(reply, expected):
+    """Only their share of the sum counts, so that a number below 1 needs no unit."""
+    found = read_distribution(reply, ("A", "B", "C", "D"))
+    assert [100 * value for value in found.values()] == pytest.approx(expected)
 
 
 def test_a_distribution_over_the_options_adds_up_to_one():

@@ -181,19 +181,32 @@ def options_of(question: Question) -> tuple[str, ...]:
 
 
 def read_distribution(reply: str, options: Sequence[str]) -> dict[str, float]:
-    r"""Read the probability of each option, one a line; options without a percentage are absent.
+    r"""Read the number stated for each option, one a line, as a hundredth; options without a number are absent.
 
-    If an option occurs twice, the last line counts.
+    The numbers are percentages, or shares of 1: what counts is their share of the sum. If an option occurs twice, the
+    last line counts.
 
     Examples
     --------
-    >>> read_distribution("A: 70\n**B**: 25%\nC: much", ("A", "B", "C"))
-    {'A': 0.7, 'B': 0.25}
+    >>> read_distribution("A: 70\n**B**: 25%\nC: 0.5\nD: much", ("A", "B", "C", "D"))
+    {'A': 0.7, 'B': 0.25, 'C': 0.005}
     """
     names = {option.casefold(): option for option in options}
     text, _ = apply_rules(LAYOUTS, clean(truncate_reply(reply))[0][: 2 * SPAN])
-    stated = {names.get(name.casefold()): read_percent(value) for name, value in _LINE.findall(text)}
+    stated = {names.get(name.casefold()): _hundredths(value) for name, value in _LINE.findall(text)}
     return {option: value for option, value in stated.items() if option is not None and not math.isnan(value)}
+
+
+_PLAIN_NUMBER = re.compile(
+    r"[\s*\"'(~]{0,4}(\d{1,3}(?:\.\d{1,20})?(?:e-\d{1,3})?|\.\d{1,20})[\s%*]{0,4}\.?", re.IGNORECASE
+)
+
+
+def _hundredths(text: str) -> float:
+    """Read a number from 0 to 100, divided by 100; it may be a percentage, or a share of 1."""
+    number = _PLAIN_NUMBER.fullmatch(text.strip())
+    value = float(number[1]) / 100 if number else read_percent(text)
+    return value if value <= 1.0 else math.nan
 
 
 _VERDICT = re.compile(r"\W{0,8}(?:true|false)\b", re.IGNORECASE)

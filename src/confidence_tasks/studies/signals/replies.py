@@ -124,14 +124,16 @@ def _top_k_prompt(question: Question) -> str:
     return f"{_BEST_GUESSES}\n\n{_question_text(question)}\n\n{request}"
 
 
+_HOW_LIKELY_EACH = "How likely is each option to be the right answer? The numbers add up to 100."
+
+
 def _distribution_prompt(question: Question) -> str | None:
     options = options_of(question)
     if not options:
         return None
     lines = "\n".join(f"{option}: <{_PERCENT}>" for option in options)
     return (
-        "How likely is each option to be the right answer? The numbers add up to 100.\n\n"
-        f"{_question_text(question)}\n\nReply in this format and nothing else:\n{lines}"
+        f"{_HOW_LIKELY_EACH}\n\n{_question_text(question)}\n\nReply in this format and nothing else:\n{lines}"
     )
 
 
@@ -179,6 +181,24 @@ def _top_k_object_prompt(question: Question) -> str:
     )
 
 
+def _distribution_object_prompt(question: Question) -> str | None:
+    options = options_of(question)
+    if not options:
+        return None
+    return (
+        f"{_HOW_LIKELY_EACH}\n\n{_question_text(question)}\n\nReply with a JSON object with the keys"
+        f" {', '.join(options)}, each of which is {_PERCENT}."
+    )
+
+
+def _distribution_schemas(question: Question, condition: str) -> dict[str, Mapping[str, Any]]:
+    return {option: {"type": "number"} for option in options_of(question)}
+
+
+def _write_distribution(question: Question, values: Mapping[str, Any]) -> str:
+    return "\n".join(f"{option}: {values[option]}" for option in options_of(question))
+
+
 def _top_k_schemas(question: Question, condition: str) -> dict[str, Mapping[str, Any]]:
     values = answer_schemas(question)
     return {f"{name}_{i}": schema for i in _NUMBERS for name, schema in values.items()}
@@ -209,9 +229,15 @@ _OBJECTS: Mapping[str, Structured] = {
         lambda question, values: str(values["expression"]),
     ),
     "samples": _ANSWER_OBJECT,
+    "distribution": Structured(
+        _distribution_schemas, lambda question, *_: _distribution_object_prompt(question), _write_distribution
+    ),
     "top_k": Structured(_top_k_schemas, lambda question, *_: _top_k_object_prompt(question), _write_guesses),
 }
-"""What each stage after the answer asks for if replies are JSON objects; ``ask`` takes what a prompt is made from."""
+"""What each stage after the answer asks for if replies are JSON objects; ``ask`` takes what a prompt is made from.
+
+True or False stays a word, whose token has a probability, and judges reply in words, so that any model may be one.
+"""
 
 
 def _stage(name: str, *, kind: str = "", **options: Any) -> Stage:
@@ -445,8 +471,9 @@ def _reply_with_value(question: Question, key: str, value: str | int, p: float) 
 def _reply_with_distribution(question: Question, request: StageRequest, belief_in_answer: float) -> Reply:
     best, options = _given_answer(question, request.replies), options_of(question)
     others = 100 * (1 - belief_in_answer) / (len(options) - 1)
-    lines = [f"{option}: {100 * belief_in_answer if option == best else others:.2f}" for option in options]
-    return Reply("\n".join(lines), belief_in_answer)
+    percents = {option: round(100 * belief_in_answer if option == best else others, 2) for option in options}
+    lines = "\n".join(f"{option}: {percent:.2f}" for option, percent in percents.items())
+    return Reply(json.dumps(percents) if is_structured(question) else lines, belief_in_answer)
 
 
 def respond(question: Question, request: StageRequest) -> Reply:
