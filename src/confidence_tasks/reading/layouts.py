@@ -6,10 +6,11 @@ They are JSON, tags, tables, headings, and labels in other languages. Every read
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from confidence_tasks.reading.cleaning import Rules
 from confidence_tasks.reading.fields import read_json_fields, read_probability
+from confidence_tasks.reading.languages import FOREIGN_ANSWER, FOREIGN_CONFIDENCE
 from confidence_tasks.reading.sentences import revises_confidence
 
 LINE_START = r"^[^\w\n\"'(\[{<~]{0,8}"
@@ -21,47 +22,8 @@ CONFIDENCE_NAME = (
 )
 """Parts of regular expressions: the start of a line, and the labels of an answer and of a confidence."""
 
-LANGUAGES: Mapping[str, tuple[str, str]] = {
-    "Arabic": ("(?:ال)?(?:إجابة|اجابة|جواب)(?: النهائية| النهائي)?", "(?:(?:مستوى|درجة|نسبة) )?(?:ال)?ثقة"),
-    "Chinese": (
-        "(?:我的|最终|最終)?(?:答案|回答)",
-        "(?:我的)?(?:置信度|置信水平|信心|信心度|信心水平|信心程度|自信度|确信度|把握|把握程度)",
-    ),
-    "Czech": ("odpověď", "(?:míra )?(?:jistot[ay]|důvěr[ay])"),
-    "Dutch": ("antwoord", "(?:mate van )?(?:vertrouwen|zekerheid)"),
-    "French": (
-        "(?:ma )?réponse(?: finale)?",
-        "(?:(?:niveau|degré|indice) de |ma )?(?:confiance|certitude)",
-    ),
-    "German": (
-        "(?:meine )?(?:endgültige )?(?:end)?antwort",
-        "(?:meine )?(?:konfidenz|sicherheit|zuversicht|gewissheit|vertrauen)(?:sniveau|sgrad)?",
-    ),
-    "Hindi": ("(?:अंतिम )?(?:उत्तर|जवाब)", "(?:आत्म)?विश्वास(?: स्तर| का स्तर)?"),
-    "Italian": (
-        "risposta(?: finale)?",
-        "(?:(?:livello|grado) di )?(?:fiducia|confidenza|certezza|sicurezza)",
-    ),
-    "Japanese": ("(?:最終)?(?:回答|答え|解答)", "確信度|自信度?|信頼度"),
-    "Korean": ("(?:최종 )?(?:답변?|정답|대답)", "확신도?|신뢰도|자신감"),
-    "Polish": ("odpowiedź", "(?:poziom )?pewnoś(?:ć|ci)"),
-    "Portuguese": ("resposta(?: final)?", "(?:(?:nível|grau) de )?(?:confiança|certeza)"),
-    "Russian": (
-        "(?:мой )?(?:окончательный |итоговый )?ответ",
-        "(?:(?:уровень|степень) |моя )?уверенност[ьи]",
-    ),
-    "Spanish": (
-        "(?:mi )?respuesta(?: final)?",
-        "(?:(?:nivel|grado) de |mi )?(?:confianza|certeza|seguridad)",
-    ),
-    "Turkish": ("cevap|yanıt", "güven(?: düzeyi| seviyesi)?"),
-    "Vietnamese": ("(?:câu )?trả lời|đáp án", "(?:mức )?độ (?:tin cậy|tự tin)"),
-}
-"""Labels of an answer and of a confidence, as regular expressions, by language."""
-
-_FOREIGN_ANSWER, _FOREIGN_CONFIDENCE = ("|".join(names) for names in zip(*LANGUAGES.values(), strict=True))
 _FOREIGN_LABEL = re.compile(
-    rf"(?P<before>{LINE_START}|[\"'|])(?:(?P<answer>{_FOREIGN_ANSWER})|(?P<confidence>{_FOREIGN_CONFIDENCE}))"
+    rf"(?P<before>{LINE_START}|[\"'|])(?:(?P<answer>{FOREIGN_ANSWER})|(?P<confidence>{FOREIGN_CONFIDENCE}))"
     rf"(?={_ENDS}(?:[ ]{{0,3}}[:=]|[ ]{{0,3}}\n[ ]{{0,3}}\d|[\"'][ ]{{0,3}}:))",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -104,8 +66,8 @@ def _json_as_lines(text: str) -> str:
 _CELL_NAMES = {
     name: re.compile(pattern, re.IGNORECASE)
     for name, pattern in {
-        "Answer": rf"{ANSWER_NAME}|(?:{_FOREIGN_ANSWER}){_ENDS}",
-        "Confidence": rf"{CONFIDENCE_NAME}|(?:{_FOREIGN_CONFIDENCE}){_ENDS}",
+        "Answer": rf"{ANSWER_NAME}|(?:{FOREIGN_ANSWER}){_ENDS}",
+        "Confidence": rf"{CONFIDENCE_NAME}|(?:{FOREIGN_CONFIDENCE}){_ENDS}",
     }.items()
 }
 _RULE_LINE = re.compile(r"[|:\s+=-]*-[|:\s+=-]*")

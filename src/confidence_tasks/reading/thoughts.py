@@ -9,8 +9,8 @@ A thought is recognised by the shape of its marks and not by a list of models. A
   prompt opened;
 * a pair of tags of any other name around the beginning of the reply, or a tag that only closes, unless the name is one
   of HTML or names an answer;
-* lines such as ``Here is my thought process:`` and ``Here is my response:``, and channel names whose control tokens a
-  server has dropped (``analysis...assistantfinal...``);
+* shapes without marks (`written_thoughts`): headings and labels in several languages, names of channels whose control
+  tokens a server has dropped, blocks, quoted lines, a word about thinking between symbols (``$think$``);
 * a tag of any other name on the first line, which nothing closes.
 
 Marks are recognised in any width of letters and brackets, and with invisible characters in them. A thought that is not
@@ -21,18 +21,24 @@ have dropped it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
+from confidence_tasks.reading.languages import FOREIGN_ANSWER, THINKING
 from confidence_tasks.reading.token_probabilities import answer_slice
 from confidence_tasks.reading.written_thoughts import (
     Span,
     after_bare_channels,
     after_block,
+    after_final_label,
     after_headings,
+    after_object,
     after_paragraph,
+    after_set_off_lines,
+    after_wrapped_word,
+    is_set_off,
 )
 from confidence_tasks.study.stage import ModelReply, Replies, Token
 
@@ -41,7 +47,9 @@ UNKNOWN_MARK = "control_token"
 
 _TAG = (
     r"(?P<opens>[<\[◁【⟨]{1,3}|\{\{|[({]|&lt;)(?P<loose>[ %@$_*~]{0,3})(?P<tag_closes>[/\\]?)[ %@$_*~]{0,3}"
-    r"(?P<tag>(?:[^\W\d_]|[💭🤔🧠])[\w:.-]{0,40})(?:\s[^<>=\[\]\n]{0,80}=(?P<value>[^<>\[\]\n]{0,80}))?"
+    rf"(?P<tag>(?:(?i:end|begin|start|stop)(?i: of)? (?=[\w-]{{0,20}}(?i:{THINKING})))?"
+    r"(?:[^\W\d_]|[💭🤔🧠])[\w:.-]{0,40})"
+    rf"(?:(?:\s[^<>=\[\]\n]{{0,80}}=|=(?=\w{{0,20}}(?:{THINKING}|answer|final)))(?P<value>[^<>\[\]\n]{{0,80}}))?"
     r"[ %@$_*~]{0,3}(?:[>\]▷】⟩]{1,3}|\}\}|[)}]|&gt;)"
 )
 _CONTROL = (
@@ -58,18 +66,19 @@ _PLAIN = str.maketrans(
 )
 """Full-width letters and brackets, which are the same marks."""
 
-_ABOUT_THINKING = re.compile(
-    r"think|thought|reason|reflect|r[eé]flexi|analy|scratch|deliberat|ponder|ruminat|monolog|commentary"
-    r"|pensamiento|pensamento|razona|racioc|pens[eé]e|raisonn|[üu]berleg|gedanke|denk|ragiona|pensier"
-    r"|мысл|мышлен|размыш|рассужд|思考|思索|思维|推理|推論|考え|考察|생각|사고|추론|تفكير|[💭🤔🧠]",
-    re.IGNORECASE,
+_ABOUT_THINKING = re.compile(THINKING, re.IGNORECASE)
+_NEGATED = re.compile(
+    rf"(?<![^\W_])(?:no|not|non|without|skip|disable)[\W_]?(?:{THINKING})\w*", re.IGNORECASE
 )
 _ABOUT_THE_ANSWER = re.compile(
-    r"answer|respon|final|output|solution|result|reply|content|message|confiden|probab|guess|decision|choice|box",
+    rf"answer|respon|final|output|solution|result|reply|content|message|confiden|probab|guess|decision|choice|box"
+    rf"|{FOREIGN_ANSWER}",
     re.IGNORECASE,
 )
 _ENDS = re.compile(
-    r"(?:\A|[\W_])(?:end|stop|close|suffix|return|eo[a-z])(?:\Z|[\W_])|\Aend(?=think|thought)", re.IGNORECASE
+    r"(?:\A|[\W_])(?:end|stop|close|suffix|return|eo[a-z])(?:\Z|[\W_])|\Aend(?=think|thought)"
+    r"|(?:结束|結束|完毕|終了|끝)\Z",
+    re.IGNORECASE,
 )
 _BOUNDARY = re.compile(
     r"(?:\A|(?<=[\W_]))(?:begin|start|open|prefix|end|stop|close|suffix|of)(?:\Z|(?=[\W_]))|[\W_]",
@@ -108,12 +117,13 @@ class _Mark:
     def thinks(self) -> bool:
         """Whether the name is about thinking, or the value of an attribute of a name that is not about the answer."""
         text = self.name if re.search(r"answer|final|confiden", self.name) else f"{self.name} {self.value}"
-        return _ABOUT_THINKING.search(text) is not None
+        return _ABOUT_THINKING.search(text) is not None and not _NEGATED.match(self.name)
 
     @cached_property
     def known(self) -> bool:
-        """Whether the name is a tag of HTML, or is about the answer."""
-        return _HTML.fullmatch(self.name) is not None or _ABOUT_THE_ANSWER.search(self.name) is not None
+        """Whether the name is a tag of HTML, or is about the answer, or says that there is no thought."""
+        is_about_the_answer = _ABOUT_THE_ANSWER.search(self.name) is not None
+        return is_about_the_answer or bool(_HTML.fullmatch(self.name) or _NEGATED.match(self.name))
 
     @cached_property
     def base(self) -> str:
@@ -141,7 +151,7 @@ def _mark(match: re.Match[str]) -> _Mark:
         *match.span(),
         match["tag"] is None,
         closes,
-        match["opens"] in _AROUND_WORDS,
+        match["opens"] in _AROUND_WORDS and ":" not in name,
         match["value"] or "",
     )
 
@@ -175,11 +185,24 @@ def _runs(text: str, marks: Sequence[_Mark]) -> list[list[_Mark]]:
     runs: list[list[_Mark]] = []
     for mark in filter(lambda mark: mark.control, marks):
         between = _LABEL.fullmatch(text, runs[-1][-1].end, mark.start) if runs else None
-        if between and (not mark.closes or not between[0].strip()):
+        if between and _is_header(runs[-1][-1], between[0].strip(), mark):
+            runs[-1].append(replace(mark, closes=False))
+        elif between and (not mark.closes or not between[0].strip()):
             runs[-1].append(mark)
         else:
             runs.append([mark])
     return runs
+
+
+_ROLE = re.compile(r"assistant|model|answer|response|final|user|human|system|tool", re.IGNORECASE)
+
+
+def _is_header(opening: _Mark, label: str, closing: _Mark) -> bool:
+    """Return True for a role or a word about thinking between two halves, as in ``<|start_id|>model<|end_id|>``."""
+    is_pair = opening.base == closing.base != "" and opening.name != closing.name
+    if not is_pair or opening.closes or not closing.closes:
+        return False
+    return _ROLE.fullmatch(label) is not None or _ABOUT_THINKING.search(label) is not None
 
 
 def _parts(text: str, marks: Sequence[_Mark]) -> list[_Part]:
@@ -202,7 +225,7 @@ def _is_labelled(part: _Part) -> bool:
 
 def _opens_thought(text: str, part: _Part) -> bool:
     labelled = bool(part.opening) and _is_labelled_thought(text, *part.span)
-    return labelled or _ABOUT_THINKING.search(part.opening) is not None
+    return labelled or _ABOUT_THINKING.search(_NEGATED.sub("", part.opening)) is not None
 
 
 def _ended_as_thought(text: str, part: _Part, following: _Part) -> bool:
@@ -250,20 +273,23 @@ def _unlabelled(text: str, part: _Part) -> Span:
 
 def _about_thinking(marks: Sequence[_Mark]) -> list[_Mark]:
     """Return the tags about thinking. In brackets that may hold words, they must be closed, or be in capitals."""
-    by_value = _named_by_value(marks)
-    tags = [mark for mark in marks if not mark.control and _is_about_thinking(mark, by_value)]
+    tags = [mark for mark, thinks in _whether_about_thinking(marks) if thinks]
     if any(mark.wordy and mark.closes for mark in tags):
         return tags
     return [tag for tag in tags if not tag.wordy or tag.name.isupper()]
 
 
-def _named_by_value(marks: Sequence[_Mark]) -> set[str]:
-    """Return the names of tags that are about thinking by the value of an attribute, which a closing tag has not."""
-    return {mark.name for mark in marks if mark.thinks and not _ABOUT_THINKING.search(mark.name)}
-
-
-def _is_about_thinking(mark: _Mark, by_value: set[str]) -> bool:
-    return mark.thinks or (mark.closes and mark.name in by_value)
+def _whether_about_thinking(marks: Sequence[_Mark]) -> Iterator[tuple[_Mark, bool]]:
+    """Yield the tags, and whether each is about thinking: a closing tag also if the value of its opening tag is."""
+    opened: dict[str, list[bool]] = {}
+    for mark in marks:
+        if mark.control:
+            continue
+        within = opened.setdefault(mark.name, [])
+        opened_by_value = within.pop() if mark.closes and within else False
+        yield mark, mark.thinks or opened_by_value
+        if not mark.closes:
+            within.append(mark.thinks)
 
 
 def _by_tags(text: str, marks: Sequence[_Mark]) -> list[Span] | None:
@@ -279,7 +305,29 @@ def _by_tags(text: str, marks: Sequence[_Mark]) -> list[Span] | None:
         inside, start = not tag.closes, tag.end
     if not tags:
         return None
-    return kept if inside else [*kept, (start, len(text))]
+    if inside:
+        return [*kept, *_after_answer_heading(text, marks, start)]
+    return [*kept, (start, len(text))]
+
+
+_OF_HEADINGS = frozenset("[【〔")
+"""Brackets around words of headings."""
+
+
+def _after_answer_heading(text: str, marks: Sequence[_Mark], position: int) -> list[Span]:
+    """Return the text after the last line that is a word about the answer in brackets; none if any tag is closed."""
+    if any(mark.closes for mark in marks):
+        return []
+    after = (mark for mark in marks if mark.start >= position and mark.known)
+    ends = [mark.end for mark in after if text[mark.start] in _OF_HEADINGS and _is_heading(text, mark)]
+    return [(ends[-1], len(text))] if ends else []
+
+
+def _is_heading(text: str, mark: _Mark) -> bool:
+    """Return True if a mark is all of a line, or a label with its kind, as in ``[channel:final]``."""
+    before = text[max(0, mark.start - 20) : mark.start].rstrip(" \t")
+    is_line = before.endswith("\n") and _REST_OF_LINE.match(text, mark.end) is not None
+    return is_line or ":" in mark.name
 
 
 def _unknown_tags(marks: Sequence[_Mark]) -> list[_Mark]:
@@ -295,19 +343,35 @@ def _by_labelled_tag(text: str, marks: Sequence[_Mark]) -> list[Span] | None:
     return [(ends[0], len(text))] if ends else []
 
 
+_MOST_PAIRS = 16
+
+
 def _by_first_pair(text: str, marks: Sequence[_Mark]) -> list[Span] | None:
-    """Return the text after a pair of tags of unknown name around the beginning, or after a tag that only closes."""
-    tags = _unknown_tags(marks)
-    closing = _closing_of(tags, not _has_words(text, (0, tags[0].start))) if tags else None
-    if closing is None or not _has_words(text, (_inside_from(tags[0]), closing.start), _FEW_WORDS):
+    """Return the text after pairs of tags of unknown names around the beginning, or after a tag that only closes."""
+    tags, position = _unknown_tags(marks), 0
+    for _ in range(_MOST_PAIRS):
+        closing = _end_of_pair(text, position, tags)
+        if closing is None:
+            break
+        position = closing.end
+        tags = [tag for tag in tags if tag.start >= position]
+    return None if position == 0 or _begins_field(text, position, tags) else [(position, len(text))]
+
+
+def _end_of_pair(text: str, position: int, tags: Sequence[_Mark]) -> _Mark | None:
+    """Return the tag that closes the pair at a position, if there are words between; None without such a pair."""
+    if not tags:
         return None
-    return None if _begins_field(text, closing.end, tags) else [(closing.end, len(text))]
+    closing = _closing_of(tags, not _has_words(text, (position, tags[0].start)))
+    if closing is None or (position and tags[0].closes):
+        return None
+    return closing if _has_words(text, (_inside_from(tags[0]), closing.start), _FEW_WORDS) else None
 
 
 def _is_labelled_thought(text: str, position: int, end: int | None = None) -> bool:
     """Return True if the line at a position is a word for thinking, as in ``<unused94>thought``."""
     label = _LABEL_LINE.match(text, position, len(text) if end is None else end)
-    return label is not None and _ABOUT_THINKING.fullmatch(label[1]) is not None
+    return label is not None and _ABOUT_THINKING.search(label[1]) is not None
 
 
 def _inside_from(first: _Mark) -> int:
@@ -358,14 +422,14 @@ def _is_name(tag: _Mark) -> bool:
 
 
 def may_be_within_thought(text: str) -> bool:
-    """Return whether a text that was cut off begins with a tag of unknown name that nothing closes.
+    """Return whether a text that was cut off begins with a tag of unknown name that nothing closes, or is all quoted.
 
     Examples
     --------
     >>> may_be_within_thought("<mull>Answer: B"), may_be_within_thought("<mull>B?</mull>Answer: B")
     (True, False)
     """
-    return _unclosed(text, _marks(text)) is not None
+    return _unclosed(text, _marks(text)) is not None or is_set_off(text)
 
 
 _SHAPES: tuple[Callable[[str, Sequence[_Mark]], list[Span] | None], ...] = (
@@ -374,8 +438,12 @@ _SHAPES: tuple[Callable[[str, Sequence[_Mark]], list[Span] | None], ...] = (
     _by_labelled_tag,
     _by_first_pair,
     lambda text, marks: after_headings(text),
+    lambda text, marks: after_final_label(text),
     lambda text, marks: after_bare_channels(text),
     lambda text, marks: after_block(text),
+    lambda text, marks: after_object(text),
+    lambda text, marks: after_set_off_lines(text),
+    lambda text, marks: after_wrapped_word(text),
     lambda text, marks: after_paragraph(text),
     _by_open_tag,
 )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from confidence_tasks.reading.confidence import read_confidence
 from confidence_tasks.reading.fields import read_probability
-from confidence_tasks.reading.layouts import LANGUAGES
+from confidence_tasks.reading.languages import LANGUAGES
 from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.studies.lifeeval.trials import read_lifeeval_reply
 from confidence_tasks.studies.question_sets.trials import read_boolean_reply, read_judgement

@@ -1,5 +1,7 @@
 """Thoughts are recognised by the shape of their marks: what a study reads is the text after them."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +15,12 @@ from confidence_tasks.harness.staged import (
     staged_items,
 )
 from confidence_tasks.reading.cleaning import strip_chat_tokens, strip_markdown
-from confidence_tasks.reading.thoughts import strip_thoughts, unknown_control_tokens, without_thoughts
+from confidence_tasks.reading.thoughts import (
+    may_be_within_thought,
+    strip_thoughts,
+    unknown_control_tokens,
+    without_thoughts,
+)
 from confidence_tasks.study.measures import columns
 from confidence_tasks.study.stage import ModelReply, Token
 
@@ -90,16 +97,80 @@ FORMATS = {
     "lines of capitals": "=== THINKING ===\n{d}\n=== FINAL ===\n{f}",
     "begin and end in words": "BEGIN THINKING\n{d}\nEND THINKING\n{f}",
     "rule": "Reasoning:\n{d}\n\n---\n\n{f}",
+    "half token twice": "<think|>{d}<think|>{f}",
+    "between dollars": "$think$ {d} $think$ {f}",
+    "between dollars, closed": "$think$\n{d}\n$/think$\n{f}",
+    "between hashes": "##think## {d} ##/think## {f}",
+    "between arrows": "→think→{d}←think←{f}",
+    "between moons": "☾think☽{d}☾/think☽{f}",
+    "in corner brackets": "「思考」{d}「/思考」{f}",
+    "between colons": "::think::\n{d}\n::/think::\n{f}",
+    "between bars": "|think| {d} |/think| {f}",
+    "quoted lines": "> Let me think step by step.\n{q}\n\n{f}",
+    "quoted lines with empty ones": "> Let me think step by step.\n>\n{q}\n>\n> So that is it.\n{f}",
+    "quoted lines under a heading": "*Thought for 12 seconds*\n\n{q}\n\n{f}",
+    "lines of comments": "// Let me think step by step.\n{c}\n{f}",
+    "comment of a program": "/* {d} */\n{f}",
+    "directive": ":::thinking\n{d}\n:::\n{f}",
+    "environment": "\\begin{{reasoning}}\n{d}\n\\end{{reasoning}}\n{f}",
+    "fence with a title": "```text title=\"reasoning\"\n{d}\n```\n{f}",
+    "instruction": "<?thinking {d} ?>{f}",
+    "capitals": "BEGIN_THOUGHT: {d} END_THOUGHT\n{f}",
+    "aside": "(Let me think about it: {d})\n\n{f}",
+    "label": "Thought: {d}\n\nFinal: {f}",
+    "labels of a list": "- Thought: {d}\n- Final: {f}",
+    "labels with other marks": "REASONING:: {d}\nREPLY:: {f}",
+    "draft": "## Draft\n{d}\n\n## Final\n{f}",
+    "words for begin and end": "<<THINK>>{d}<<END THINK>>{f}",
+    "Chinese words for begin and end": "【思考开始】{d}【思考结束】{f}",
+    "headings in brackets": "[THINKING]\n{d}\n[RESPONSE]\n{f}",
+    "channels in brackets": "[channel:analysis]{d}[channel:final]{f}",
+    "value of a name": "<channel=analysis>{d}</channel>{f}",
+    "role between tokens": "<|start_header_id|>reasoning<|end_header_id|>\n\n{d}<|eot_id|>"
+    "<|start_header_id|>assistant<|end_header_id|>\n\n{f}",
+    "thinker": "<|turn|>thinker\n{d}<|turn|>assistant\n{f}",
+    "types of steps": '<step type="reasoning" n="1">{d}</step><step type="answer">{f}</step>',
+    "two unknown pairs": "<plan>{d}</plan>\n<critique>{d}</critique>\n{f}",
+    "channels after the role": "assistantanalysis{d}assistantfinal{f}",
+    "object": '{{"thinking": {j}}}\n{f}',
 }  # fmt: skip
+
+
+def written(name: str, draft: str, final: str) -> str:
+    """Return a reply with a thought in one of the formats."""
+    lines = draft.split("\n")
+    quoted, comments = ("\n".join(f"{mark} {line}" for line in lines) for mark in (">", "//"))
+    return FORMATS[name].format(d=draft, f=final, q=quoted, c=comments, j=json.dumps(draft))
+
+
+LABELLED = {
+    "German": "**Gedankengang**\n{d}\n\n**Antwort**\n{f}",
+    "French": "### Réflexion\n{d}\n\n### Réponse\n{f}",
+    "Spanish": "Razonamiento: {d}\n\nRespuesta final: {f}",
+    "Japanese": "【思考】\n{d}\n\n【回答】\n{f}",
+    "Korean": "생각:\n{d}\n\n답변:\n{f}",
+    "Arabic": "التفكير:\n{d}\n\nالإجابة:\n{f}",
+    "Hindi": "विचार:\n{d}\n\nउत्तर:\n{f}",
+    "Chinese": "思考过程：{d}\n\n最终答案：{f}",
+    "final answer": "1. **Thinking**: {d}\n2. **Final answer**: {f}",
+}
+
+
+@pytest.mark.parametrize("draft", DRAFTS)
+@pytest.mark.parametrize("name", LABELLED)
+def test_a_label_of_the_answer_in_any_language_ends_the_thought(name: str, draft: str) -> None:
+    """The label may stay with the reply."""
+    visible = strip_thoughts(LABELLED[name].format(d=draft, f="25"))
+
+    assert draft not in visible
+    assert visible.endswith("25")
 
 
 @pytest.mark.parametrize("final", FINALS)
 @pytest.mark.parametrize("draft", DRAFTS)
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_text_after_a_thought_is_the_reply(name: str, draft: str, final: str) -> None:
-    text = FORMATS[name].format(d=draft, f=final)
-
-    assert strip_thoughts(text).strip() == final
+    assert strip_thoughts(written(name, draft, final)).strip() == final
 
 
 @pytest.mark.parametrize(
@@ -116,6 +187,12 @@ def test_the_text_after_a_thought_is_the_reply(name: str, draft: str, final: str
         '<рассмотрение>\n{"Answer": "C"}',
         "<!-- Answer: C",
         "```thinking\nAnswer: C",
+        "$think$ Answer: C",
+        "⟪think⟫Answer: C",
+        "\\begin{think}Answer: C",
+        "assistantanalysisAnswer: C",
+        "【思考】\nAnswer: C",
+        "[THINKING]\nAnswer: C",
     ],
 )
 def test_an_answer_in_the_thought_only_is_none(text: str) -> None:
@@ -145,6 +222,25 @@ def test_an_answer_in_the_thought_only_is_none(text: str) -> None:
         "Thinking: 60 + 6 = 66",
         "**Reasoning**\n60 + 6 = 66, so C.\nConfidence: 90",
         "＜C＞",
+        "> Answer: C\n> Confidence: 90",
+        "> The capital of France is Paris, I think.\n\nConfidence: 90",
+        "> Thinking, Fast and Slow\n\nI am 90% sure",
+        "// Answer: C\n// Confidence: 90",
+        "Reasoning: 60 + 6.\nConfidence: 90\nFinal answer: C",
+        "Überlegung: 60 + 6.\nAntwort: C\nKonfidenz: 90",
+        "**Reasoning**\n60 + 6\n\n**Answer**: C\n\n---\n**Confidence**: 90",
+        '```json {"reasoning": "60 + 6",\n"answer": "C"}\n```',
+        "🔍Analysis🔍\n60 + 6\n\nAnswer: C",
+        "• Reasoning • 60 + 6 • Answer: C",
+        "|Reasoning|Answer|Confidence|\n|---|---|---|\n|60 + 6|C|95|",
+        "**The Thinker**\n\nRodin made it. Confidence: 90",
+        "The Thinker\n---\nIt is by Rodin",
+        '{"thought": "C"}',
+        '{"reasoning": "60 + 6", "Answer": "C"} Done.',
+        "<explanation>it is so because</explanation><letter>C</letter> done",
+        "<no_think>\nAnswer: C, and nothing else",
+        "/no_think\nAnswer: C",
+        "[n=12] Answer: C",
     ],
 )
 def test_other_marks_are_no_thoughts(text: str) -> None:
@@ -158,6 +254,18 @@ def test_a_heading_of_the_answer_stays_with_it() -> None:
     assert strip_thoughts(text) == "## Answer\nC\n\n## Confidence\n90"
 
 
+@pytest.mark.parametrize(
+    "text", ["> Is it A?\n> Answer: A\n> Confidence: 40", "// Answer: A", "<mull>Answer: A"]
+)
+def test_a_reply_cut_off_in_quoted_lines_may_be_within_the_thought(text: str) -> None:
+    assert may_be_within_thought(text)
+    assert not may_be_within_thought(f"{text}</mull>\n\nAnswer: B")
+
+
+def test_a_token_that_says_there_is_no_thought_opens_none() -> None:
+    assert strip_thoughts("<|nothink|>Answer: C") == "<|nothink|>Answer: C"
+
+
 def test_invisible_characters_of_the_reply_are_kept() -> None:
     assert strip_thoughts("<th\u200bink>A?</think>n\u200bo") == "n\u200bo"
 
@@ -168,9 +276,9 @@ def test_text_before_a_thought_is_kept() -> None:
 
 @given(st.text(max_size=80), st.sampled_from(sorted(FORMATS)))
 def test_any_draft_is_removed_once(draft: str, name: str) -> None:
-    visible = strip_thoughts(FORMATS[name].format(d=draft, f="C"))
+    text = written(name, draft, "C")
 
-    assert len(visible) <= len(draft) + len(FORMATS[name])
+    assert len(strip_thoughts(text)) <= len(text)
 
 
 # Every study ---------------------------------------------------------------------------------------------------------
@@ -201,6 +309,10 @@ REPLIES = {
             "channels without tokens",
             "bold headings",
             "comment",
+            "between dollars",
+            "quoted lines",
+            "role between tokens",
+            "label",
         ),
     ],
 )
@@ -216,7 +328,7 @@ def test_every_study_reads_the_reply_after_the_thought(name: str, form: str) -> 
         trial = read_trial(study, item.question, item.condition, {first: [ModelReply(text)]}, parameters)
         return {key: repr(value) for key, value in trial.items() if key not in ("status", "rules")}
 
-    assert read(FORMATS[form].format(d=draft, f=final)) == read(final)
+    assert read(written(form, draft, final)) == read(final)
 
 
 def test_tokens_begin_after_the_thought_also_if_the_text_has_none() -> None:
