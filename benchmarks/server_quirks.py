@@ -1,8 +1,8 @@
 """Studies against the quirks of real servers, on both harnesses: ``python -m benchmarks.server_quirks``.
 
 Writes two tables, one for each harness, between the marks of ``docs/reliability_tables.md``: what became of the trials
-of each study under each quirk, compared with a run without quirks. ``--harness`` and ``--quirks`` choose rows; other
-rows stay as they are.
+of each study under each quirk, compared with a run without quirks. ``--harness`` and ``--quirks`` choose rows, and
+``--studies`` columns; other cells stay as they are.
 
 * ``same``: the same trial.
 * ``missing``: a trial without some of its numbers, or without any, and with a status or a reason.
@@ -26,7 +26,7 @@ import sys
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
 from io import StringIO
@@ -291,13 +291,13 @@ def studies_of(name: str) -> list[str]:
 
 def studies_header(name: str) -> tuple[str, str]:
     """Return the first two lines of the table of a harness."""
-    studies = studies_of(name)
+    studies = list(HARNESSES[name][1])
     return f"| {name} | {' | '.join(studies)} |", f"| --- |{' --- |' * len(studies)}"
 
 
-def rows(name: str, quirks: Iterable[str]) -> Iterator[str]:
-    """Yield the rows of the table of a harness; what stopped runs goes to the standard error stream."""
-    run, studies = HARNESSES[name][0], studies_of(name)
+def rows(name: str, quirks: Iterable[str], studies: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the name and the cells of each row of a harness; what stopped runs goes to the standard error stream."""
+    run = HARNESSES[name][0]
     with stub() as server, tempfile.TemporaryDirectory() as folder:
         plain = {study: _quietly(run, study, "plain", server, Path(folder)) for study in studies}
         for quirk in quirks:
@@ -311,8 +311,7 @@ def rows(name: str, quirks: Iterable[str]) -> Iterator[str]:
                         file=sys.stderr,
                         flush=True,
                     )
-            cells = [cell(plain[study], found[study]) for study in studies]
-            yield f"| {quirk} | {' | '.join(cells)} |"
+            yield quirk, {study: cell(plain[study], found[study]) for study in studies}
 
 
 def _quietly(run: Harness, *arguments: Any) -> Run:
@@ -325,28 +324,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quirks", default="", help="names with commas between, by default all")
     parser.add_argument("--harness", choices=HARNESSES, help="by default both")
+    parser.add_argument("--studies", default="", help="columns with commas between, by default all")
     given = parser.parse_args()
     os.environ.update(ENVIRONMENT)
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     quirks = given.quirks.split(",") if given.quirks else EVERY
     for name in [given.harness] if given.harness else HARNESSES:
-        header, rule = studies_header(name)
-        for row in rows(name, quirks):
-            print(row, flush=True)
-            write(name, header, rule, row)
+        studies = [study for study in studies_of(name) if study in (given.studies or study).split(",")]
+        for quirk, cells in rows(name, quirks, studies):
+            print(name, quirk, cells, flush=True)
+            write(name, quirk, cells)
 
 
 _MARKS = ("<!-- server quirks -->\n", "<!-- end of server quirks -->")
 
 
-def write(name: str, header: str, rule: str, row: str) -> None:
-    """Put a row into the table of a harness on the page; rows of a table with other columns are dropped."""
+def write(name: str, quirk: str, cells: Mapping[str, str]) -> None:
+    """Put cells into the table of a harness on the page; a table with other columns is written anew."""
     before, between, after = _parts(PAGE.read_text(encoding="utf-8"))
-    tables = {_first_cell(table): table.splitlines() for table in between.strip().split("\n\n") if table}
+    tables = {_cells(table)[0]: table.splitlines() for table in between.strip().split("\n\n") if table}
+    header, rule = studies_header(name)
     old = tables.get(name, [])
-    kept = old[2:] if old[:1] == [header] else []
-    found = {_first_cell(line): line for line in (*kept, row)}
+    found = {_cells(line)[0]: line for line in old[2:]} if old[:1] == [header] else {}
+    studies = list(HARNESSES[name][1])
+    earlier = dict(zip(studies, _cells(found[quirk])[1:], strict=True)) if quirk in found else {}
+    found[quirk] = f"| {quirk} | {' | '.join((earlier | cells).get(study, '') for study in studies)} |"
     tables[name] = [header, rule, *(found[quirk] for quirk in EVERY if quirk in found)]
     text = "\n\n".join("\n".join(tables[harness]) for harness in HARNESSES if harness in tables)
     PAGE.write_text(f"{before}{_MARKS[0]}\n{text}\n\n{_MARKS[1]}{after}", encoding="utf-8")
@@ -358,8 +361,8 @@ def _parts(text: str) -> tuple[str, str, str]:
     return before, between, after
 
 
-def _first_cell(line: str) -> str:
-    return line.split("|")[1].strip()
+def _cells(line: str) -> list[str]:
+    return [part.strip() for part in line.partition("\n")[0].split("|")[1:-1]]
 
 
 if __name__ == "__main__":

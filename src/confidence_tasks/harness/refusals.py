@@ -201,6 +201,7 @@ class Refusals:
     model: str
     made: list[Refusal] = field(default_factory=list)
     _accepted: set[tuple[str, str]] = field(default_factory=set)
+    _most_alternatives: int = 0
 
     def adapt(self, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         """Return parameters as the server takes them, and the notes on those that were changed."""
@@ -246,6 +247,21 @@ class Refusals:
     def accept(self, sent: Mapping[str, Any]) -> None:
         """Record that a call with these parameters was answered."""
         self._accepted.update((name, _kind(name, value)) for name, value in sent.items())
+
+    def note_alternatives(self, sent: Mapping[str, Any], listed: int) -> list[str]:
+        """Return the note that a server lists fewer alternatives to each token than were asked for; else none.
+
+        ``listed`` is the largest number of alternatives to a token of a reply. The note has the same number for all
+        replies of a model as for the first one. No alternatives at all are what a study has reasons of its own for.
+        """
+        asked = sent.get("top_logprobs", 0)
+        if not 0 < listed < asked:
+            return []
+        self._most_alternatives = self._most_alternatives or listed
+        return [
+            f"top_logprobs={asked} is lowered by the server, which lists {self._most_alternatives} alternatives to a"
+            " token and does not say so"
+        ]
 
 
 def _kind(name: str, value: Any) -> str:

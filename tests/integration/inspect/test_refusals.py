@@ -75,6 +75,7 @@ ALL_SIGNALS = "stated,mean_logprob,mean_entropy,p_true,agreement,semantic_entrop
         ("temperature-1", "temperature=0.0 is left out"),
         ("no-seed", "seed is left out"),
         ("top-5", "top_logprobs=10 is lowered to 5"),
+        ("top-capped", "top_logprobs=10 is lowered by the server, which lists 5 alternatives"),
     ],
 )
 def test_signals_are_measured_without_what_a_server_refuses(
@@ -262,6 +263,22 @@ def test_the_report_quotes_the_server(server: Server, tmp_path: Path) -> None:
     assert "Refused parameters" in page
     assert "top_logprobs=10 is lowered to 5, because the server says" in page
     assert "temperature=0.0 is left out, because the server says" in page
+
+
+def test_fewer_alternatives_than_asked_for_are_noted(server: Server, tmp_path: Path) -> None:
+    """The distribution over integers has fewer of them, and the server does not say so."""
+    note = (
+        "top_logprobs=20 is lowered by the server, which lists 5 alternatives to a token and does not say so"
+    )
+    assert notes(run(fermieval_logprob(n=3), model(server, "top-capped"), tmp_path)) == {note}
+    assert notes(run(fermieval_logprob(n=3), model(server, "plain"), tmp_path)) == set()
+    assert notes(run(fermieval_logprob(n=3, top_logprobs=5), model(server, "top-capped"), tmp_path)) == set()
+
+
+def test_counts_of_tokens_that_are_null_are_named(server: Server, tmp_path: Path) -> None:
+    log = run(riskeval(source="arithmetic", n=2, penalties="1"), model(server, "usage-null"), tmp_path)
+    assert log.error is not None
+    assert "such as a count of tokens in its usage" in log.error.message
 
 
 def test_the_usual_temperature_of_a_later_stage_is_left_out_and_another_one_stops(

@@ -128,3 +128,17 @@ def test_a_hostile_sentence_is_bounded():
     (note,) = refusals.adapt(SENT)[1]
     assert len(note) < 500
     assert note.isprintable()
+
+
+def test_fewer_alternatives_than_asked_for_are_noted_with_the_first_number() -> None:
+    refusals = Refusals("m")
+    (note,) = refusals.note_alternatives({"top_logprobs": 20}, 5)
+    assert "lists 5 alternatives" in note
+    assert refusals.note_alternatives({"top_logprobs": 20}, 3) == [note]
+    for sent, listed in (
+        ({"top_logprobs": 5}, 5),
+        ({"top_logprobs": 20}, 0),
+        ({}, 5),
+        ({"top_logprobs": 5}, 6),
+    ):
+        assert refusals.note_alternatives(sent, listed) == []

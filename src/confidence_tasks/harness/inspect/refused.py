@@ -84,11 +84,19 @@ def tolerate_refusals(model: Model) -> None:
                     return result
                 continue
             refusals.accept(sent)
+            notes += refusals.note_alternatives(sent, _most_alternatives(output))
             if notes:
                 output.metadata = {**(output.metadata or {}), REFUSED: notes}
             return result
 
     api.generate = generate_tolerantly  # type: ignore[method-assign]
+
+
+def _most_alternatives(output: ModelOutput) -> int:
+    """Return the largest number of alternatives to a token of an output; 0 without any."""
+    found = (choice.logprobs for choice in output.choices)
+    tokens = (token for logprobs in found if logprobs is not None for token in logprobs.content)
+    return max((len(token.top_logprobs or ()) for token in tokens), default=0)
 
 
 _named: WeakSet[ModelAPI] = WeakSet()
@@ -118,13 +126,21 @@ _IN_PARTS = (
     "The message came in parts: use the provider that Inspect has for this service, such as mistral/MODEL, or a server"
     " that sends the message as one text"
 )
+_NULL = (
+    "A number in the answer is null, such as a count of tokens in its usage, which the protocol does not allow: update"
+    " the server"
+)
+_BY_TYPE: Mapping[str, str] = {"'list'": _IN_PARTS, "'NoneType' and 'int'": _NULL}
+"""What to do, by the type that a client has not expected."""
 
 
 def _no_reply(model: Model, error: Exception) -> NoReplyError:
     address = public_address(address_of(model))
     server = f"the server {address}" if address else "its server"
     said = f"{type(error).__name__}: {error}"[:300]
-    fix = _IN_PARTS if isinstance(error, TypeError) and "'list'" in said else _CHECK_ADDRESS
+    fix = _CHECK_ADDRESS
+    if isinstance(error, TypeError):
+        fix = next((fix for kind, fix in _BY_TYPE.items() if kind in said), _CHECK_ADDRESS)
     return NoReplyError(
         f"{model}: {server} answered with something that is no reply of a model ({said}). {fix}"
     )
