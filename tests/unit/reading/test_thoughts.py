@@ -263,7 +263,7 @@ def test_a_reply_cut_off_in_quoted_lines_may_be_within_the_thought(text: str) ->
 
 
 def test_a_token_that_says_there_is_no_thought_opens_none() -> None:
-    assert strip_thoughts("<|nothink|>Answer: C") == "<|nothink|>Answer: C"
+    assert strip_thoughts("<|no_think|>Answer: C") == "<|no_think|>Answer: C"
 
 
 def test_invisible_characters_of_the_reply_are_kept() -> None:
