@@ -6,25 +6,18 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
-
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.catalogue import known_study, studies
 from confidence_tasks.harness.stopped import STOPS
 from confidence_tasks.logs.task_trials import RECORDED
+from confidence_tasks.own_replies.rows import Row as Row
+from confidence_tasks.own_replies.rows import read_rows
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.sources import SourceError
-from confidence_tasks.sources.own_file import (
-    QUESTION_FIELDS,
-    READERS,
-    Readers,
-    csv_rows,
-    file_rows,
-    parse_question,
-)
+from confidence_tasks.sources.own_file import QUESTION_FIELDS, parse_question
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.parameter import one_of
 from confidence_tasks.study.stage import Stop
@@ -36,9 +29,6 @@ if TYPE_CHECKING:
     from inspect_ai.scorer import Scorer
 
     from confidence_tasks.report.rescore import Recorded
-
-Row: TypeAlias = Mapping[str, Any]
-"""A row of a file of replies: its fields by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +194,7 @@ def score_replies(
     *,
     model: str = "",
     fields: Mapping[str, Any] | None = None,
+    rename: Mapping[str, str] | None = None,
     log_dir: str | Path = "logs",
 ) -> list[EvalLog]:
     """Score a file of replies for a study, and write a log for each model.
@@ -219,7 +210,7 @@ def score_replies(
     Parameters
     ----------
     path : path
-        A ``.jsonl``, ``.csv`` or ``.parquet`` file with one row per reply.
+        A table with one row per reply, as in :func:`confidence_tasks.sources.any_table.read_any_table`.
     study : str
         Name of the study.
     model : str, optional
@@ -227,6 +218,8 @@ def score_replies(
         ``recorded/<name>``.
     fields : mapping, optional
         Values of fields that rows lack.
+    rename : mapping, optional
+        Names of fields by the names of columns, such as ``{"message.content": "reply"}``.
     log_dir : path
         Folder of the logs.
 
@@ -254,7 +247,14 @@ def score_replies(
     n_replies: Counter[tuple[str, str]] = Counter()
     questions: dict[str, Question] = {}
     items: dict[str, Item] = {}
-    for name, item, reply, stop in _replies(path, study, form, model or path.stem, fields or {}):
+    for name, item, reply, stop in _replies(
+        read_rows(path, rename or {}),
+        path,
+        study,
+        form,
+        model or Path(path.name.removesuffix(".gz")).stem,
+        fields or {},
+    ):
         question = item.question
         if questions.setdefault(question.id, question) != question or items.setdefault(item.id, item) != item:
             raise SourceError(
@@ -288,11 +288,16 @@ def _write_logs(
 
 
 def _replies(
-    path: Path, study: str, form: ReplyForm, model: str, fields: Mapping[str, Any]
+    rows: Iterable[tuple[str, Row]],
+    path: Path,
+    study: str,
+    form: ReplyForm,
+    model: str,
+    fields: Mapping[str, Any],
 ) -> Iterator[tuple[str, Item, str, StopReason]]:
     """Yield the model, the item, the reply and the reason why it ended of each row of a file."""
     required = tuple(name for name in dict.fromkeys(("question", "reply", form.key, *form.fields)) if name)
-    for where, given in read_rows(path):
+    for where, given in rows:
         row = {**fields, **form.completed(given)}
         missing = [name for name in required if name not in row]
         if missing:
@@ -342,63 +347,3 @@ def _question(path: Path, row: Row, form: ReplyForm) -> Question:
     if form.kind and fields.setdefault("kind", form.kind) != form.kind:
         raise ValueError(f"'kind' must be {form.kind}, not {fields['kind']!r}")
     return parse_question(source, fields, key=form.key)
-
-
-# Files --------------------------------------------------------------------------------------------------------------
-
-
-MAX_BYTES = 512 * 2**20
-MAX_REPLIES = 100_000
-MAX_CHARACTERS = 1_000_000
-"""Maximum number of characters of a text."""
-
-
-def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
-    """Yield the rows of a file of replies, each with its place in the file.
-
-    The file ends in ``.jsonl``, ``.csv`` or ``.parquet`` and has at most 512 MiB, 100,000 replies, and a million
-    characters in each text. Null fields and empty cells are left out, except for empty replies. ``gold`` is another
-    name of ``answer``.
-
-    SourceError if the file cannot be read or is too large; the message names the line.
-    """
-    if path.suffix.lower() not in _READERS:
-        raise SourceError(f"{path}: the file name must end in one of {', '.join(_READERS)}")
-    for where, row in file_rows(path, _READERS, MAX_BYTES, MAX_REPLIES, "replies"):
-        yield where, _cleaned(row, where)
-
-
-def _cleaned(row: Any, where: str) -> Row:
-    if not isinstance(row, Mapping):
-        raise SourceError(f"{where}: not an object with fields")
-    # Logs cannot hold lone surrogates.
-    cleaned = {
-        str(name): value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
-        for name, value in row.items()
-        if value is not None
-    }
-    for name, value in cleaned.items():
-        if len(str(value)) > MAX_CHARACTERS:
-            raise SourceError(f"{where}: {name} has more than {MAX_CHARACTERS:,} characters")
-    if "gold" in cleaned:
-        gold = cleaned.pop("gold")
-        if cleaned.setdefault("answer", gold) != gold:
-            raise SourceError(
-                f"{where}: answer and gold are two names of the right answer, but differ: leave out the model's answer,"
-                " which is read from its reply"
-            )
-    return cleaned
-
-
-def _parquet_rows(file: TextIO) -> Iterator[tuple[int, Any]]:
-    try:
-        table = pq.read_table(file.name)
-    except ValueError as error:
-        raise SourceError(f"{file.name}: not Parquet: {error}") from error
-    for number, row in enumerate(table.to_pylist(), start=1):
-        # NaN, which does not equal itself, is missing.
-        yield number, {name: value if value == value else None for name, value in row.items()}
-
-
-_READERS: Readers = {**READERS, ".csv": partial(csv_rows, kept="reply"), ".parquet": _parquet_rows}
-"""Readers by suffix of the file; an empty cell is a missing field, except for an empty reply."""

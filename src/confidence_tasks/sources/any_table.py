@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from confidence_tasks.sources.source import SourceError
+from confidence_tasks.study.parameter import did_you_mean
 
 Rows: TypeAlias = list[dict[str, Any]]
 
@@ -62,6 +63,65 @@ def read_any_table(path: Path) -> Rows:
     if len(rows) > MAX_ROWS:
         raise SourceError(f"{path}: more than {MAX_ROWS:,} rows: split the file")
     return [_filled(_flat(row)) for row in rows]
+
+
+def with_new_names(rows: Rows, names: Mapping[str, str]) -> Rows:
+    """Return rows with other names of columns, new names by old ones.
+
+    Raises
+    ------
+    SourceError
+        If there is no column of an old name, or there is one of a new name.
+
+    Examples
+    --------
+    >>> with_new_names([{"response": "Lima", "n": 1}], {"response": "reply"})
+    [{'reply': 'Lima', 'n': 1}]
+    """
+    available = list(dict.fromkeys(name for row in rows for name in row))
+    for old, new in names.items():
+        if old not in available:
+            raise SourceError(
+                f"there is no column {old!r} to rename{did_you_mean(old, available)}; there are {', '.join(available)}"
+            )
+        if new in available and new not in names:
+            raise SourceError(f"{old!r} cannot be renamed: there is a column {new!r}; rename that one, too")
+    return [{names.get(name, name): value for name, value in row.items()} for row in rows] if names else rows
+
+
+def has_commas(path: Path) -> bool:
+    """Return whether a file begins with UTF-8 and, if it has several columns, separates them by commas.
+
+    True for a file that cannot be opened.
+    """
+    try:
+        with path.open("rb") as file:
+            text = codecs.getincrementaldecoder("utf-8-sig")().decode(file.read(1 << 16))
+    except UnicodeDecodeError:
+        return False
+    except OSError:
+        return True
+    return "\0" not in text and _separator(text) == ","
+
+
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx")
+"""Endings of the names of tables, also before ``.gz``."""
+
+
+def tables_under(folder: Path, without: Path) -> tuple[list[Path], list[Path]]:
+    """Return the tables under a folder, and other files, in the order of their paths.
+
+    Hidden files and those under the folder ``without`` are neither.
+    """
+    files = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and not path.name.startswith(".")
+        and without.resolve() not in path.resolve().parents
+    ]
+    tables = [path for path in files if path.name.lower().removesuffix(".gz").endswith(TABLES)]
+    return tables, [path for path in files if path not in tables]
 
 
 def _decompressed(path: Path) -> bytes:

@@ -2,6 +2,7 @@
 
 import csv
 import errno
+import gzip
 import json
 import os
 from collections.abc import Mapping
@@ -323,12 +324,12 @@ def test_an_unsound_row_is_named_and_nothing_is_written(
         ("mine.jsonl", b'{"question": ', "line 1: not JSON"),
         ("mine.jsonl", b"[" * 100_000, "line 1: not JSON"),
         ("mine.jsonl", b"\xff\xfe\x00", "cannot be read"),
-        ("mine.csv", "question,reply\nPerú?,a\n".encode("latin-1"), "cannot be read: .*; save it as UTF-8"),
-        ("mine.csv", b"question;reply\na;b\n", "its columns are separated by ';': save it with commas"),
         ("mine.csv", b'question,reply\n"a,b\n', "not CSV"),
         ("mine.csv", b"question,reply,scale\na,b,0-100,d\n", "line 2: more cells than columns"),
         ("mine.parquet", b"PAR1 no", "not Parquet"),
-        ("mine.txt", b"", "must end in one of .jsonl, .csv, .parquet"),
+        ("mine.txt", b"", "no rows"),
+        ("mine.csv.gz", b"\x1f\x8b no", "cannot be read"),
+        ("mine.tsv", b"question\treply\na\tb\n", "row 1: answer, scale missing; a row of scales needs"),
     ],
 )
 def test_a_broken_file_is_refused(name: str, content: bytes, said: str, tmp_path: Path) -> None:
@@ -336,6 +337,41 @@ def test_a_broken_file_is_refused(name: str, content: bytes, said: str, tmp_path
     path.write_bytes(content)
     with pytest.raises(SourceError, match=said):
         score_replies(path, "scales", log_dir=tmp_path)
+
+
+TABLE = [
+    ("question", "gold", "choices", "message"),
+    ("Perú?", "Lima", "Lima|Cusco", "Answer: A\nConfidence: 18"),
+]
+
+
+def table(separator: str) -> str:
+    """Return the table as text with a separator; the reply has a line break."""
+    return "".join(separator.join(f'"{cell}"' for cell in row) + "\r\n" for row in TABLE)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("mine.csv", table(";").encode("utf-8-sig")),
+        ("mine.csv", table(";").encode("utf-16")),
+        ("mine.csv", table(",").encode("latin-1")),
+        ("mine.tsv", table("\t").encode()),
+        ("mine.csv.gz", gzip.compress(table(",").encode())),
+        ("mine.json", json.dumps({"n": 1, "data": [dict(zip(*TABLE, strict=True))]}).encode()),
+    ],
+)
+def test_any_table_is_read_for_a_study_and_columns_are_renamed(
+    name: str, content: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    arguments: Any = {"fields": {"scale": "0-20"}, "log_dir": tmp_path / "logs"}
+    (header,) = score_replies(path, "scales", rename={"message": "reply"}, **arguments)
+    (trial,) = collect(header.location).frame().to_dict("records")
+    assert (trial["model"], trial["correct"], trial["confidence"]) == ("recorded/mine", 1.0, 0.9)
+    with pytest.raises(SourceError, match="there is no column 'massage' to rename; did you mean 'message'"):
+        score_replies(path, "scales", rename={"massage": "reply"}, **arguments)
 
 
 def test_without_room_for_the_second_log_there_is_none(
@@ -362,10 +398,10 @@ def test_without_room_for_the_second_log_there_is_none(
 
 def test_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write([SCALES] * 3, tmp_path / "mine.jsonl")
-    monkeypatch.setattr("confidence_tasks.report.score_replies.MAX_REPLIES", 2)
+    monkeypatch.setattr("confidence_tasks.own_replies.rows.MAX_REPLIES", 2)
     with pytest.raises(SourceError, match="line 3: more than 2 replies"):
         score_replies(path, "scales", log_dir=tmp_path)
-    monkeypatch.setattr("confidence_tasks.report.score_replies.MAX_BYTES", 10)
+    monkeypatch.setattr("confidence_tasks.own_replies.rows.MAX_BYTES", 10)
     with pytest.raises(SourceError, match="larger than"):
         score_replies(path, "scales", log_dir=tmp_path)
 

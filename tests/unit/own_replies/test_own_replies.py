@@ -3,6 +3,7 @@
 import json
 import math
 import random
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -311,3 +312,33 @@ def test_options_of_files_without_a_study_are_refused_beside_one(tmp_path) -> No
     assert "--kind is for files without --study" in run(path, "--study", "scales", "--kind", "score").output
     assert "add --study or --kind interval" in run(path, "--field", "level=0.9").output
     assert "cannot be read: write two numbers" in run(path, "--scale", "much").output
+
+
+def test_a_folder_is_scored_and_names_what_it_leaves_out(tmp_path) -> None:
+    folder = tmp_path / "mine"
+    (folder / "sub").mkdir(parents=True)
+    rows = [{"p": 0.8, "right": i % 2} for i in range(4)]
+    for name in ("a.csv", "sub/a.csv", "b.tsv"):
+        written(folder, rows, "rows.csv").rename(folder / name)
+    (folder / "b.tsv").write_text(pd.DataFrame(rows).to_csv(index=False, sep="\t"))
+    (folder / "c.csv").write_text("x,y\n1,2\n")
+    (folder / "notes.md").write_text("Mine.")
+    (folder / ".hidden.csv").write_text("x\n1\n")
+    (folder / "log.eval").write_bytes(b"")
+    renamed = ("--rename", "p=confidence", "--rename", "right=correct")
+    result = run(folder, *renamed, "--log-dir", folder / "logs", "--json")
+
+    record = json.loads(result.output)
+    assert {name: Path(each["trials"]).name for name, each in record["files"].items()} == {
+        "a.csv": "a_csv_trials.jsonl",
+        "b.tsv": "b_trials.jsonl",
+        "sub/a.csv": "sub_a_csv_trials.jsonl",
+    }
+    assert record["left_out"].keys() == {"c.csv", "notes.md", "log.eval"}
+    assert "there is no column 'p' to rename" in record["left_out"]["c.csv"]
+    models = {json.loads(path.read_text().split("\n")[0])["model"] for path in (folder / "logs").iterdir()}
+    assert models == {"a_csv", "sub_a_csv", "b"}
+    again = run(folder, *renamed, "--log-dir", folder / "logs")
+    assert "left out: log.eval: a log of Inspect, which report reads" in again.output
+    (tmp_path / "empty").mkdir()
+    assert "no file can be scored, as there is none" in run(tmp_path / "empty").output

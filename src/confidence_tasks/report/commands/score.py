@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from confidence_tasks.logs.texts import without_controls
+from confidence_tasks.own_replies.folder import Scored, score_folder
 from confidence_tasks.report.commands import (
     FOLDER,
     json_option,
@@ -16,14 +17,12 @@ from confidence_tasks.report.commands import (
     name_value_pairs,
     parse_with,
     print_json,
+    print_message,
     print_table,
 )
 from confidence_tasks.report.commands.score_own import own_options, refuse_with_study, score_own
 from confidence_tasks.report.labels import measure_label, number
 from confidence_tasks.report.score_replies import known_form, reply_forms
-
-if TYPE_CHECKING:
-    pass
 
 
 def _list_fields() -> dict[str, str]:
@@ -60,7 +59,7 @@ Examples:
   confidence-tasks score answers.csv --study boolq --model-name openai/gpt-4o --log-dir logs
 """
 )
-@click.argument("replies", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("replies", type=click.Path(exists=True, path_type=Path))
 @click.option(
     "--study",
     default=None,
@@ -81,6 +80,13 @@ Examples:
     help="Value of a field in the rows that lack it; may be repeated.",
 )
 @click.option(
+    "--rename",
+    multiple=True,
+    metavar="OLD=NEW",
+    callback=name_value_pairs("a column and its new name, such as response=reply"),
+    help="Another name of a column; may be repeated.",
+)
+@click.option(
     "--log-dir",
     type=FOLDER,
     default="logs",
@@ -97,6 +103,7 @@ def score(
     study: str | None,
     model_name: str,
     fields: dict[str, str],
+    rename: dict[str, str],
     log_dir: Path,
     as_json: bool,
     **settings: Any,
@@ -107,13 +114,38 @@ def score(
     Excel, also compressed. The columns are found by name and content, and printed. The trials are written to the
     folder of logs for `report`, `compare`, `metrics` and `summary`.
 
-    With --study, REPLIES is a JSON lines, CSV or Parquet file, and the result is an Inspect log, which `inspect view`
-    and `rescore` read as well. If any row is invalid, nothing is written.
+    With --study, the result is an Inspect log, which `inspect view` and `rescore` read as well. If any row is invalid,
+    nothing is written. If REPLIES is a folder, every table in it is scored, and the others are named.
     """
-    if study is None:
-        score_own(replies, model_name, fields, log_dir, as_json, settings)
+    if study is not None:
+        refuse_with_study(context)
+
+    def score_one(path: Path, name: str) -> Scored:
+        if study is not None:
+            return _score_study(path, study, model=model_name, fields=fields, rename=rename, log_dir=log_dir)
+        model = model_name or name
+        return score_own(
+            path, model, fields=fields, rename=rename, log_dir=log_dir, name=name, settings=settings
+        )
+
+    if not replies.is_dir():
+        scored = score_one(replies, "")
+        print_json(scored.record) if as_json else scored.show()
         return
-    refuse_with_study(context)
+    files, left_out = score_folder(replies, log_dir, score_one)
+    if as_json:
+        print_json({"files": {name: each.record for name, each in files.items()}, "left_out": left_out})
+        return
+    for name, each in files.items():
+        click.echo(f"{without_controls(name)}\n")
+        each.show()
+        click.echo("")
+    for name, reason in left_out.items():
+        print_message(f"left out: {name}: {reason}", err=False, indent="  ")
+
+
+def _score_study(path: Path, study: str, **arguments: Any) -> Scored:
+    """Score a file of replies to a study."""
     from confidence_tasks.report.rescore import metrics_of
     from confidence_tasks.report.score_replies import score_replies
 
@@ -124,13 +156,14 @@ def score(
             "replies": log.results.total_samples if log.results else 0,
             "metrics": metrics_of(log),
         }
-        for log in score_replies(replies, study, model=model_name, fields=fields, log_dir=log_dir)
+        for log in score_replies(path, study, **arguments)
     ]
-    if as_json:
-        print_json(records)
-        return
-    for record in records:
-        _print_metrics(**record)
+
+    def show() -> None:
+        for record in records:
+            _print_metrics(**record)
+
+    return Scored(records, show)
 
 
 def _print_metrics(log: str, model: str, replies: int, metrics: Mapping[str, float]) -> None:

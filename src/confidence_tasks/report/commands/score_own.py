@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from confidence_tasks.report.commands import print_json, print_message
+from confidence_tasks.own_replies.folder import Scored
+from confidence_tasks.report.commands import print_message
 from confidence_tasks.sources.source import write_atomically
 
 if TYPE_CHECKING:
@@ -94,18 +95,20 @@ def refuse_with_study(context: click.Context) -> None:
 def score_own(
     path: Path,
     model: str,
+    *,
     fields: Mapping[str, str],
+    rename: Mapping[str, str],
     log_dir: Path,
-    as_json: bool,
+    name: str,
     settings: Mapping[str, Any],
-) -> None:
-    """Score a file, write its trials and print what was decided."""
+) -> Scored:
+    """Score a file and write its trials to ``<name>_trials.jsonl``; the name is by default that of the file."""
     from confidence_tasks.own_replies.intervals import has_only_intervals
-    from confidence_tasks.sources.any_table import read_any_table
+    from confidence_tasks.sources.any_table import read_any_table, with_new_names
 
     own: OwnReplies | None = None
     try:
-        rows = read_any_table(path)
+        rows = with_new_names(read_any_table(path), rename)
         kind, names = settings["kind"], list(dict.fromkeys(name for row in rows for name in row))
         if kind == "interval" or (kind == "confidence" and has_only_intervals(names)):
             trials, table = _intervals(path, rows, model, fields, settings["task"])
@@ -115,23 +118,23 @@ def score_own(
             trials = own.trials
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    written = _write(path, trials, log_dir)
-    if as_json:
-        measures = json.loads(table.to_frame().to_json(orient="records"))
-        decided = {"notes": own.notes, "outcomes": dict(own.outcomes)} if own else {}
-        print_json({"trials": str(written), **decided, "metrics": measures})
-        return
-    if own:
-        _print(own, table, settings["conventions"])
-    else:
-        click.echo(f"{len(trials)} intervals\n\n{table}\n")
-    click.echo(f"The trials are in {written}")
+    written = _write(trials, log_dir / f"{name or path.name.partition('.')[0]}_trials.jsonl")
+    measures = json.loads(table.to_frame().to_json(orient="records"))
+    decided = {"notes": own.notes, "outcomes": dict(own.outcomes)} if own else {}
+
+    def show() -> None:
+        if own:
+            _print(own, table, settings["conventions"])
+        else:
+            click.echo(f"{len(trials)} intervals\n\n{table}\n")
+        click.echo(f"The trials are in {written}")
+
+    return Scored({"trials": str(written), **decided, "metrics": measures}, show)
 
 
-def _write(path: Path, trials: Sequence[Mapping[str, Any]], log_dir: Path) -> Path:
-    """Write the trials of a file into the folder of logs, and return where."""
-    log_dir.mkdir(parents=True, exist_ok=True)
-    written = log_dir / f"{path.name.partition('.')[0]}_trials.jsonl"
+def _write(trials: Sequence[Mapping[str, Any]], written: Path) -> Path:
+    """Write the trials of a file into the folder of logs."""
+    written.parent.mkdir(parents=True, exist_ok=True)
     lines = (f"{json.dumps(trial, ensure_ascii=False)}\n" for trial in trials)
     write_atomically(written, "".join(lines).encode())
     return written
