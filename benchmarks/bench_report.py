@@ -35,10 +35,11 @@ from tests.trials import scale_trial
 from confidence_tasks import scale_boundary, scale_granularity, scale_nonstandard
 from confidence_tasks.harness.inspect.viewer import dataset, trial_score
 from confidence_tasks.harness.staged import default_parameters, staged_items
+from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.simulation.reply import StageRequest
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.studies.scales.replies import Scale, respond
+from confidence_tasks.studies.scales.replies import respond
 from confidence_tasks.study.trial import Item
 
 SAMPLES_DF = "import sys; from inspect_ai.analysis import samples_df; print(len(samples_df(sys.argv[1])))"

@@ -29,9 +29,9 @@ from tests.unit.studies.test_question_sets_real_replies import read as read_real
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.staged import default_stages, read_trial
 from confidence_tasks.reading import abstention, answers, cleaning, layouts, sentences
+from confidence_tasks.reading.integer_scale import PERCENT, Scale
 from confidence_tasks.studies.riskeval.replies import read_risk_reply
-from confidence_tasks.studies.scales.replies import PERCENT, Scale
-from confidence_tasks.studies.scales.trials import read_scale_reply
+from confidence_tasks.studies.scales.reader import read_scale_reply
 from confidence_tasks.study.stage import ModelReply
 from confidence_tasks.study.trial import Kind, question_from_metadata
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from confidence_tasks.harness.staged import chosen_conditions, complete_parameters, staged_items
+from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.simulation.reply import Reply, StageRequest
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval.replies import PENALTIES
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.studies.scales.replies import Scale
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.trial import Item, Question
 

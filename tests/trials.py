@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.studies.fermieval.replies import condition_of as condition_of_level
 from confidence_tasks.studies.fermieval.trials import IntervalTrial, read_interval
 from confidence_tasks.studies.fermieval_sampling.trials import (
@@ -22,7 +23,7 @@ from confidence_tasks.studies.logprob_metacognition.trials import LogprobTrial
 from confidence_tasks.studies.logprob_metacognition.trials import read_reply as read_short_reply
 from confidence_tasks.studies.question_sets.trials import QuestionSetTrial
 from confidence_tasks.studies.question_sets.trials import read_reply as read_set_reply
-from confidence_tasks.studies.scales.replies import Elicitation, Scale
+from confidence_tasks.studies.scales.replies import Elicitation
 from confidence_tasks.studies.scales.trials import ScaleTrial
 from confidence_tasks.studies.scales.trials import read_reply as read_scaled_reply
 from confidence_tasks.study import ModelReply, Question, Token

@@ -13,6 +13,7 @@ from tests.trials import fermieval_trial, lifeeval_trial, question_set_trial, sc
 from tests.validity.simulated_studies import Population, replies
 
 from confidence_tasks.logs.task_trials import Columns
+from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.report.groups import Group, by_condition
 from confidence_tasks.simulation.subject import Subject, normal
 from confidence_tasks.sources import Question, load
@@ -23,14 +24,14 @@ from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
 from confidence_tasks.studies.lifeeval import trials as lifeeval
 from confidence_tasks.studies.lifeeval.report import by_radius_sex_and_age
 from confidence_tasks.studies.question_sets import STUDY as QUESTION_SETS
-from confidence_tasks.studies.question_sets import trials as question_sets
+from confidence_tasks.studies.question_sets import measures as question_sets
 from confidence_tasks.studies.riskeval import measures as riskeval_measures
 from confidence_tasks.studies.riskeval.measures import OVER_PENALTIES, riskeval_trial
 from confidence_tasks.studies.riskeval.replies import penalty_of
 from confidence_tasks.studies.riskeval.report import by_penalty_and_regime
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.studies.scales import trials as scales
-from confidence_tasks.studies.scales.replies import BASELINE, Scale
+from confidence_tasks.studies.scales import measures as scales
+from confidence_tasks.studies.scales.replies import BASELINE
 from confidence_tasks.study.measures import Measure, columns
 from confidence_tasks.study.trial import Item
 

@@ -14,15 +14,17 @@ from functools import cache
 import numpy as np
 from scipy.sparse import csr_array
 
+from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.report.contrasts import paired_differences
 from confidence_tasks.report.estimates import Distribution, Settings, informative, mean, resampled
 from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.simulation.draws import decide, paired_draws
+from confidence_tasks.simulation.reports import simulated_reports
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.inference.weights import TrialCounts
-from confidence_tasks.studies.scales.replies import ALL_SCALES, BASELINE, Scale, simulated_reports
-from confidence_tasks.studies.scales.trials import MEASURES
+from confidence_tasks.studies.scales.measures import MEASURES
+from confidence_tasks.studies.scales.replies import ALL_SCALES, BASELINE
 from confidence_tasks.study.kinds import CellTable
 from confidence_tasks.study.measures import Columns, Measure
 from confidence_tasks.study.paired import PairedTables, influence_on

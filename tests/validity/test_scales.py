@@ -11,21 +11,16 @@ import pytest
 from tests.items import reply_to
 from tests.trials import scale_trial
 
+from confidence_tasks.reading.integer_scale import Scale
+from confidence_tasks.simulation.reports import ENOUGH_ROUND_NUMBERS, report_confidence
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
 from confidence_tasks.statistics import auroc2, bootstrap, permutation_test
 from confidence_tasks.statistics.calibration import ece_noise_floor
 from confidence_tasks.statistics.inference import bonferroni
 from confidence_tasks.studies.scales import STUDY
-from confidence_tasks.studies.scales.replies import (
-    ALL_SCALES,
-    BASELINE,
-    ENOUGH_ROUND_NUMBERS,
-    GRANULARITY,
-    Scale,
-    report_confidence,
-)
-from confidence_tasks.studies.scales.trials import MEASURES
+from confidence_tasks.studies.scales.measures import MEASURES
+from confidence_tasks.studies.scales.replies import ALL_SCALES, BASELINE, GRANULARITY
 from confidence_tasks.study.measures import Columns, columns
 
 pytestmark = pytest.mark.slow

@@ -10,6 +10,7 @@ from tests.items import items_of, reply_to
 from tests.trials import fermieval_trial, lifeeval_trial, logprob_trial, question_set_trial, scale_trial
 from tests.unit.simulation.test_true_values import STUDIES, true_values
 
+from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.simulation.reply import call_seed, token_logprobs
 from confidence_tasks.simulation.subject import PROFILES, Subject
 from confidence_tasks.sources import Question
@@ -17,7 +18,6 @@ from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
 from confidence_tasks.studies.question_sets.replies import QUESTION_SETS
 from confidence_tasks.studies.riskeval.measures import riskeval_trial
-from confidence_tasks.studies.scales.replies import Scale
 from confidence_tasks.study.measures import columns
 
 pytestmark = pytest.mark.slow

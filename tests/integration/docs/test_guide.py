@@ -32,10 +32,10 @@ from confidence_tasks.studies.fermieval_logprob import trials as fermieval_logpr
 from confidence_tasks.studies.fermieval_sampling import trials as fermieval_sampling
 from confidence_tasks.studies.lifeeval import trials as lifeeval
 from confidence_tasks.studies.logprob_metacognition import trials as nlp_metad
-from confidence_tasks.studies.question_sets import trials as question_sets
+from confidence_tasks.studies.question_sets import measures as question_sets
 from confidence_tasks.studies.riskeval import measures as riskeval_measures
 from confidence_tasks.studies.riskeval.replies import PENALTIES
-from confidence_tasks.studies.scales import trials as scales
+from confidence_tasks.studies.scales import measures as scales
 from confidence_tasks.studies.signals import STUDY as SIGNALS_STUDY
 from confidence_tasks.study import Study
 from confidence_tasks.study.measures import Measure

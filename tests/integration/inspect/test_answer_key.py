@@ -7,9 +7,10 @@ from lm_eval.api.instance import Instance
 
 from confidence_tasks.harness.inspect.viewer import dataset
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.scales import STUDY
-from confidence_tasks.studies.scales.replies import Scale, scale_prompt
+from confidence_tasks.studies.scales.replies import scale_prompt
 from confidence_tasks.study.trial import Item, question_metadata
 
 QUESTIONS = [

@@ -7,8 +7,8 @@ import pytest
 
 from confidence_tasks import scale_granularity
 from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.studies.scales.measures import MEASURES
 from confidence_tasks.studies.scales.replies import GRANULARITY
-from confidence_tasks.studies.scales.trials import MEASURES
 from confidence_tasks.study.trial import STATUSES
 
 from .conftest import Run, metrics, saying, trials

@@ -9,13 +9,13 @@ import pytest
 from tests.integration.lm_eval.harnesses import Scripted, both_models, different, inspect_metrics, lm_eval_run
 
 import confidence_tasks
+from confidence_tasks.studies.question_sets.measures import measures_of
 from confidence_tasks.studies.question_sets.replies import (
     QUESTION_SETS,
     boolean_reply,
     judgement_reply,
     options_reply,
 )
-from confidence_tasks.studies.question_sets.trials import measures_of
 
 pytestmark = pytest.mark.slow
 

@@ -14,9 +14,9 @@ from tests.items import scale_items
 from confidence_tasks import scale_granularity
 from confidence_tasks.harness.lm_eval.groups import StagedTask
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.simulation import reply
-from confidence_tasks.studies.scales.replies import Scale
-from confidence_tasks.studies.scales.trials import MEASURES
+from confidence_tasks.studies.scales.measures import MEASURES
 
 pytestmark = pytest.mark.slow
 

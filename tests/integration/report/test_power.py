@@ -11,9 +11,11 @@ from scipy.stats import multivariate_normal
 from tests.unit.report.full_studies import Setting, whole_study
 
 from confidence_tasks.cli import main
+from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.report.power import MIN_QUESTIONS, power_curve, power_designs
 from confidence_tasks.simulation.draws import QUESTION_DRAWS, REPLY_DRAWS, decide, paired_draws
 from confidence_tasks.simulation.reply import call_seed, subject_seed
+from confidence_tasks.simulation.reports import simulated_reports
 from confidence_tasks.simulation.subject import Subject, uniform
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval import subject as fermieval
@@ -21,7 +23,7 @@ from confidence_tasks.studies.fermieval.subject import stated_interval
 from confidence_tasks.studies.logprob_metacognition import replies as nlp_metad
 from confidence_tasks.studies.logprob_metacognition.report import simulate_answers
 from confidence_tasks.studies.scales import replies as scales
-from confidence_tasks.studies.scales.replies import BASELINE, Scale, simulated_reports
+from confidence_tasks.studies.scales.replies import BASELINE
 
 NAMES = [f"q-{i}" for i in range(400)]
 """Questions."""

@@ -16,6 +16,7 @@ from confidence_tasks.reading.cleaning import clean, clean_value
 from confidence_tasks.reading.explanation import escape_markdown, explanation
 from confidence_tasks.reading.fields import read_json_fields, read_probability
 from confidence_tasks.reading.grading import normalise_text, same_number
+from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.reading.numbers import canonical, find_numbers, read_number
 from confidence_tasks.reading.token_probabilities import (
     letter_options,
@@ -31,7 +32,7 @@ from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
 from confidence_tasks.studies.lifeeval.trials import read_lifeeval_reply
 from confidence_tasks.studies.logprob_metacognition.replies import read_short_answer
 from confidence_tasks.studies.question_sets import STUDY as QUESTION_SETS
-from confidence_tasks.studies.question_sets.trials import (
+from confidence_tasks.studies.question_sets.reader import (
     read_boolean_reply,
     read_judgement,
     read_options_reply,
@@ -47,8 +48,8 @@ from confidence_tasks.studies.riskeval.replies import (
     read_verdict,
 )
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.studies.scales.replies import ELICITATIONS, Scale
-from confidence_tasks.studies.scales.trials import read_scale_reply
+from confidence_tasks.studies.scales.reader import read_scale_reply
+from confidence_tasks.studies.scales.replies import ELICITATIONS
 from confidence_tasks.study.stage import Token
 from confidence_tasks.study.trial import STATUSES, Kind, Question
 

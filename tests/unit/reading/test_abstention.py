@@ -9,12 +9,13 @@ from tests.trials import fermieval_trial
 
 from confidence_tasks import read_confidence
 from confidence_tasks.reading.abstention import is_refusal
+from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.studies.lifeeval.trials import read_age
 from confidence_tasks.studies.riskeval.confidence import find_confidences
 from confidence_tasks.studies.riskeval.measures import riskeval_trial
 from confidence_tasks.studies.riskeval.replies import read_risk_reply
-from confidence_tasks.studies.scales.replies import Scale
-from confidence_tasks.studies.scales.trials import read_reply, read_scale_reply
+from confidence_tasks.studies.scales.reader import read_scale_reply
+from confidence_tasks.studies.scales.trials import read_reply
 from confidence_tasks.study import ModelReply, Question
 
 CAPITALS = ("Paris", "London", "Rome", "Berlin")

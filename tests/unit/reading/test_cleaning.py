@@ -23,10 +23,10 @@ from confidence_tasks.reading.cleaning import (
     truncate_reply,
     unwrap,
 )
+from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.studies.riskeval.replies import read_risk_reply
-from confidence_tasks.studies.scales.replies import Scale
-from confidence_tasks.studies.scales.trials import read_scale_reply
+from confidence_tasks.studies.scales.reader import read_scale_reply
 
 EXAMPLES = {
     "thought": "<think>A? No.</think>B",

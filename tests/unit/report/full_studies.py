@@ -9,6 +9,7 @@ from tests.items import items_asking, reply_to, riskeval_items, scale_items
 from tests.trials import fermieval_trial, scale_trial
 
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
+from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.report.compare import Comparison, compare_models
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.simulation.power_subjects import Pair
@@ -20,7 +21,7 @@ from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval.measures import riskeval_trial
 from confidence_tasks.studies.riskeval.replies import penalty_of
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.studies.scales.replies import BASELINE, Scale
+from confidence_tasks.studies.scales.replies import BASELINE
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import columns
 from confidence_tasks.study.trial import Item

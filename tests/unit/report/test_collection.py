@@ -21,12 +21,12 @@ from confidence_tasks import riskeval
 from confidence_tasks.cli import main
 from confidence_tasks.harness.inspect.simulated import SimulatedSubject
 from confidence_tasks.logs.task_trials import group_by_task
+from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.report import collect, trials
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.compare import compare_models
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.scales.replies import Scale
 
 FEW = Settings(n_resamples=20)
 

@@ -16,7 +16,7 @@ from confidence_tasks.report.estimates import (
 from confidence_tasks.report.groups import TrialSubset, split_by_source
 from confidence_tasks.statistics import ece_interval
 from confidence_tasks.studies.riskeval.measures import COUNTS
-from confidence_tasks.studies.scales.trials import MEASURES
+from confidence_tasks.studies.scales.measures import MEASURES
 from confidence_tasks.study.kinds import tabulate
 
 SETTINGS = Settings(n_resamples=400)

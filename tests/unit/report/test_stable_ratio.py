@@ -7,7 +7,7 @@ import pytest
 
 from confidence_tasks import compare, summary
 from confidence_tasks.studies.logprob_metacognition import STUDY as LOGPROB
-from confidence_tasks.studies.question_sets.trials import BOOLEAN_MEASURES
+from confidence_tasks.studies.question_sets.measures import BOOLEAN_MEASURES
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.study.measures import summarise
 from confidence_tasks.study.standard import M_RATIO

@@ -19,7 +19,7 @@ from confidence_tasks.statistics import bootstrap, ece
 from confidence_tasks.statistics.calibration import hard_easy_slope
 from confidence_tasks.statistics.discretization import round_share
 from confidence_tasks.studies.lifeeval.report import common_subset
-from confidence_tasks.studies.question_sets.trials import measures_of
+from confidence_tasks.studies.question_sets.measures import measures_of
 from confidence_tasks.study.measures import columns
 
 from .published_figures import (

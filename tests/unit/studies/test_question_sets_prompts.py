@@ -8,17 +8,17 @@ import pytest
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.lifeeval.replies import SYSTEM, lifeeval_prompt, lifeeval_reply
 from confidence_tasks.studies.lifeeval.trials import read_lifeeval_reply
+from confidence_tasks.studies.question_sets.reader import (
+    read_boolean_reply,
+    read_judgement,
+    read_options_reply,
+)
 from confidence_tasks.studies.question_sets.replies import (
     HALUEVAL_PROMPTS,
     QUESTION_SETS,
     boolean_reply,
     judgement_reply,
     options_reply,
-)
-from confidence_tasks.studies.question_sets.trials import (
-    read_boolean_reply,
-    read_judgement,
-    read_options_reply,
 )
 
 QUESTIONS = {

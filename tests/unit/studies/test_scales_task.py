@@ -8,6 +8,8 @@ from tests.items import scale_items
 from tests.trials import scale_trial
 
 from confidence_tasks import scale_boundary, scale_granularity, scale_nonstandard
+from confidence_tasks.reading.integer_scale import Scale
+from confidence_tasks.simulation.reports import report_confidence, simulated_reports
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, SourceError, load
 from confidence_tasks.studies.scales.replies import (
@@ -16,10 +18,7 @@ from confidence_tasks.studies.scales.replies import (
     BOUNDARY,
     GRANULARITY,
     NONSTANDARD,
-    Scale,
-    report_confidence,
     scale_prompt,
-    simulated_reports,
 )
 
 # the design

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confidence_tasks.studies.fermieval import trials as fermieval
-from confidence_tasks.studies.question_sets import trials as question_sets
+from confidence_tasks.studies.question_sets import measures as question_sets
 from confidence_tasks.studies.riskeval import measures as riskeval_measures
-from confidence_tasks.studies.scales import trials as scales
+from confidence_tasks.studies.scales import measures as scales
 from confidence_tasks.study.measures import Measure
 
 NAN = math.nan

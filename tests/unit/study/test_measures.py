@@ -110,7 +110,7 @@ def test_proportion_of_no_trials_is_nan() -> None:
 
 
 def test_measures_have_unique_names_and_descriptions() -> None:
-    from confidence_tasks.studies.scales.trials import MEASURES
+    from confidence_tasks.studies.scales.measures import MEASURES
 
     assert len({measure.name for measure in MEASURES}) == len(MEASURES)
     assert all(isinstance(measure, Measure) and measure.description.endswith(".") for measure in MEASURES)

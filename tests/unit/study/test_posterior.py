@@ -8,7 +8,7 @@ from confidence_tasks.report.estimates import Settings, distributions, interval_
 from confidence_tasks.report.groups import by_condition
 from confidence_tasks.statistics.sdt import fit_meta_d_threshold
 from confidence_tasks.studies.riskeval.measures import MEASURES as RISK
-from confidence_tasks.studies.scales.trials import MEASURES as SCALES
+from confidence_tasks.studies.scales.measures import MEASURES as SCALES
 from confidence_tasks.study.measures import Measure, Posterior, proportion_of
 
 SETTINGS = Settings(n_resamples=20_000)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 
+from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.reading.sureness import EXPRESSIONS
 from confidence_tasks.simulation.reply import ANSWER_OF_OTHERS, Reply, StageRequest, subject_seed
+from confidence_tasks.simulation.reports import report_confidence
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.benchmark.asking import JSON_SUFFIX
-from confidence_tasks.studies.scales.replies import Scale, report_confidence
 from confidence_tasks.study import Question
 
 _LETTER = re.compile(r"(?:^|(?<=ANSWER: ))[A-Za-z]$")

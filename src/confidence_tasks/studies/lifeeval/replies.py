@@ -19,12 +19,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from confidence_tasks.reading.integer_scale import PERCENT
 from confidence_tasks.reading.token_probabilities import number_span
 from confidence_tasks.simulation.reply import Reply, StageRequest, apply_sloppiness
+from confidence_tasks.simulation.reports import report_confidence
 from confidence_tasks.simulation.subject import Subject, normal
 from confidence_tasks.sources import load
 from confidence_tasks.sources.generated import RADII, load_life_table
-from confidence_tasks.studies.scales.replies import PERCENT, report_confidence
 from confidence_tasks.study import Question, Replies, Stage, Structured
 from confidence_tasks.study.parameter import NumberedConditions, one_of
 

@@ -18,9 +18,11 @@ import numpy as np
 from confidence_tasks.reading.answers import Answer
 from confidence_tasks.reading.explanation import escape_markdown, format_number, token_probability
 from confidence_tasks.reading.fields import is_probability, read_answer_and_confidence
+from confidence_tasks.reading.integer_scale import PERCENT
 from confidence_tasks.reading.numbers import read_number
 from confidence_tasks.reading.token_probabilities import number_probability, tokens_from_reply
 from confidence_tasks.simulation.reply import reply_probabilities
+from confidence_tasks.simulation.reports import possible_reports
 from confidence_tasks.simulation.subject import Subject, expected_values
 from confidence_tasks.sources.generated import lifeeval_questions
 from confidence_tasks.statistics import calibration, discretization
@@ -31,7 +33,6 @@ from confidence_tasks.studies.lifeeval.replies import (
     death_probabilities,
     lifeeval_reply,
 )
-from confidence_tasks.studies.scales.replies import PERCENT, possible_reports
 from confidence_tasks.study import ModelReply, Question, Reading, Replies, TaskMetrics, Token
 from confidence_tasks.study.inference import Bounded, BoundedMean, Student
 from confidence_tasks.study.measures import (

@@ -4,7 +4,7 @@ arXiv:2605.23909.
 """
 
 from confidence_tasks.studies.lifeeval import PAPER
-from confidence_tasks.studies.question_sets import replies, trials
+from confidence_tasks.studies.question_sets import measures, replies, subject, trials
 from confidence_tasks.study import (
     BINARY,
     STRUCTURED,
@@ -36,7 +36,7 @@ STUDY = Study(
     module=__name__,
     title="Calibration question sets",
     paper=PAPER,
-    scoring=Scoring(scorer="question_set_scorer", metrics=trials.question_set_metrics),
+    scoring=Scoring(scorer="question_set_scorer", metrics=measures.question_set_metrics),
     stages=replies.question_set_stages,
     questions=replies.question_set_questions,
     condition_rules=ConditionRules(of_question=lambda question: question.source),
@@ -46,7 +46,7 @@ STUDY = Study(
         explain=trials.explain, short_condition=lambda label: label.replace("arithmetic_", "sums, ")
     ),
     trial=trials.QuestionSetTrial,
-    measures=trials.ALL_MEASURES,
+    measures=measures.ALL_MEASURES,
     designs={
         "boolq": _set(
             "boolq",
@@ -90,6 +90,6 @@ STUDY = Study(
         **dict.fromkeys(("answer_confidence", "judged_confidence"), Domain(0.0, 1.0)),
         **dict.fromkeys(("answer_correct", "judged_correct", "stimulus"), BINARY),
     },
-    simulation=Simulation(reply=replies.respond, true_values=trials.true_values),
+    simulation=Simulation(reply=replies.respond, true_values=subject.true_values),
     report=f"{__name__}.report:REPORT",
 )

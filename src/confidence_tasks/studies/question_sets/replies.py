@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
+from confidence_tasks.reading.integer_scale import PERCENT
 from confidence_tasks.reading.token_probabilities import YES_NO, letter_options, option_span
 from confidence_tasks.simulation.reply import Reply, StageRequest, answer, apply_sloppiness
+from confidence_tasks.simulation.reports import report_confidence
 from confidence_tasks.sources import load_asked
 from confidence_tasks.studies.lifeeval.replies import CONFIDENCE_TOO, REASONING
-from confidence_tasks.studies.scales.replies import PERCENT, report_confidence
 from confidence_tasks.study import STRUCTURED, Question, Stage, Structured
 from confidence_tasks.study.trial import LETTERS, Kind
 
@@ -199,7 +200,6 @@ HALUEVAL_PROMPTS: Mapping[str, QuestionSet] = {
     "own_answer": QuestionSet("judgement", _OWN_ANSWER, _own_answer_body),
 }
 """The wordings of HaluEval; the first is the default."""
-
 
 _TRUE_FALSE = {"yes": "True", "no": "False"}
 

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from confidence_tasks.logs.task_trials import Columns
+from confidence_tasks.reading.integer_scale import PERCENT
 from confidence_tasks.simulation.draws import Draws, decide
 from confidence_tasks.simulation.power_design import EffectParameter, PowerDesign
+from confidence_tasks.simulation.reports import simulated_reports
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.riskeval.measures import OVER_PENALTIES
 from confidence_tasks.studies.riskeval.replies import PENALTIES, condition_of
-from confidence_tasks.studies.scales.replies import PERCENT, simulated_reports
 
 
 def _risk_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:

@@ -11,6 +11,7 @@ import re
 
 from confidence_tasks.reading.answers import read_answer
 from confidence_tasks.reading.grading import grade
+from confidence_tasks.reading.integer_scale import PERCENT
 from confidence_tasks.simulation.reply import (
     REFUSAL,
     Reply,
@@ -21,6 +22,7 @@ from confidence_tasks.simulation.reply import (
     apply_sloppiness,
     reply_probabilities,
 )
+from confidence_tasks.simulation.reports import report_confidence, report_distribution
 from confidence_tasks.simulation.subject import Subject, expected_values, uniform
 from confidence_tasks.studies.riskeval.measures import MEASURES, riskeval_trial
 from confidence_tasks.studies.riskeval.objects import ABSTAIN
@@ -29,11 +31,6 @@ from confidence_tasks.studies.riskeval.replies import (
     PARSER_SYSTEM,
     penalty_of,
     read_risk_reply,
-)
-from confidence_tasks.studies.scales.replies import (
-    PERCENT,
-    report_confidence,
-    report_distribution,
 )
 from confidence_tasks.study.structured import is_structured
 from confidence_tasks.study.trial import LETTERS, Kind, Question

@@ -6,7 +6,8 @@ Dai (2026), arXiv:2603.09309.
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from confidence_tasks.studies.scales import replies, trials
+from confidence_tasks.reading.integer_scale import Scale
+from confidence_tasks.studies.scales import measures, replies, subject, trials
 from confidence_tasks.studies.scales.replies import (
     ALL_SCALES,
     BOUNDARY,
@@ -14,7 +15,6 @@ from confidence_tasks.studies.scales.replies import (
     GRANULARITY,
     NONSTANDARD,
     PROMPTS,
-    Scale,
 )
 from confidence_tasks.study import (
     BINARY,
@@ -80,7 +80,7 @@ STUDY = Study(
         MIRROR,
     ),
     trial=trials.ScaleTrial,
-    measures=trials.MEASURES,
+    measures=measures.MEASURES,
     designs={
         "scale_granularity": Design(
             "Granularity",
@@ -104,6 +104,6 @@ STUDY = Study(
     headline_measures=("mratio", "auroc", "ece", "accuracy", "parse_rate"),
     domains={"correct": BINARY},
     tested_measures=("mratio", "meta_d", "auroc", "meta_information", "ece", "brier", "accuracy"),
-    simulation=Simulation(reply=replies.respond, true_values=trials.true_values),
+    simulation=Simulation(reply=replies.respond, true_values=subject.true_values),
     report=f"{__name__}.report:REPORT",
 )

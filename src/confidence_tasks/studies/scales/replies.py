@@ -13,13 +13,11 @@ question. ``b2`` puts the first option on that line, the others start a new para
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import Any, Literal, get_args
 
-import numpy as np
-
+from confidence_tasks.reading.integer_scale import PERCENT, Scale
 from confidence_tasks.simulation.reply import (
     REFUSAL,
     Reply,
@@ -28,87 +26,16 @@ from confidence_tasks.simulation.reply import (
     apply_sloppiness,
     ranked_guesses,
 )
-from confidence_tasks.simulation.subject import Subject, decisions, uniform
+from confidence_tasks.simulation.reports import report_confidence
 from confidence_tasks.sources import load, require_known
 from confidence_tasks.study import Question, Replies, Stage, Structured
 from confidence_tasks.study.parameter import parse_list
 from confidence_tasks.study.structured import answer_schema, answer_value, is_structured, on_one_line
 from confidence_tasks.study.trial import Kind, require_keys
 
-if TYPE_CHECKING:
-    from confidence_tasks.simulation.draws import Draws
-    from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray
-
-_LABEL = re.compile(r"\s*\[?\s*(\d{1,6})\s*[-,]\s*(\d{1,6})\s*\]?\s*", re.ASCII)
-
-VIOLATION_MARGIN = 0.05
-"""Share of the scale's width by which a report may exceed a bound before it is a violation (section 3.3)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """A scale of integers from ``lower`` (no confidence at all) to ``upper`` (absolute certainty).
-
-    Examples
-    --------
-    >>> scale = Scale.parse("14-86")
-    >>> scale.label, scale.normalise(50)
-    ('14-86', 0.5)
-    """
-
-    lower: int
-    upper: int
-
-    def __post_init__(self) -> None:
-        if self.lower >= self.upper:
-            raise ValueError(
-                f"scale {self.lower}-{self.upper}: the lower bound must be below the upper bound"
-            )
-
-    @classmethod
-    def parse(cls, label: str) -> Self:
-        """Parse ``0-20`` or ``[0, 20]``; raise ValueError for any other text."""
-        match = _LABEL.fullmatch(label)
-        if match is None:
-            known = ", ".join(scale.label for scale in ALL_SCALES)
-            raise ValueError(
-                f"unknown scale {label!r}: write two non-negative integers as 'lower-upper'; "
-                f"the study has {known}"
-            )
-        return cls(int(match[1]), int(match[2]))
-
-    @classmethod
-    def label_of(cls, text: str) -> str:
-        """Return the label of the scale that a user's text names."""
-        return cls.parse(text).label
-
-    @property
-    def label(self) -> str:
-        """The condition label, such as ``0-20``."""
-        return f"{self.lower}-{self.upper}"
-
-    @property
-    def width(self) -> int:
-        """Distance between the bounds."""
-        return self.upper - self.lower
-
-    def violates(self, raw: float) -> bool:
-        """Return True if ``raw`` exceeds a bound by more than 5% of the width."""
-        margin = VIOLATION_MARGIN * self.width
-        return not self.lower - margin <= raw <= self.upper + margin
-
-    def normalise(self, raw: float) -> float:
-        """Map ``raw`` linearly to [0, 1] (equation 1), clipping values outside the bounds."""
-        return min(max((raw - self.lower) / self.width, 0.0), 1.0)
-
-
 GRANULARITY = (Scale(0, 5), Scale(0, 10), Scale(0, 20), Scale(0, 50), Scale(0, 100))
 BOUNDARY = (Scale(0, 100), Scale(20, 100), Scale(40, 100), Scale(60, 100))
 NONSTANDARD = (Scale(0, 100), Scale(0, 73), Scale(14, 86), Scale(7, 79), Scale(3, 38), Scale(0, 97))
-
-PERCENT = Scale(0, 100)
-"""The scale of percentages, to which a subject that ignores the bounds also reports."""
-
 BASELINE = PERCENT
 ALL_SCALES = tuple(dict.fromkeys(GRANULARITY + BOUNDARY + NONSTANDARD))
 
@@ -118,11 +45,11 @@ Elicitation = Literal["verbal", "cot", "top_k"]
 
 ELICITATIONS: tuple[Elicitation, ...] = get_args(Elicitation)
 
+
 Prompt = Literal["b1", "b2", "s34"]
 """The paper's wordings of the confidence instruction: the template's, that of appendix B.2, and that of section 3.4."""
 
 PROMPTS: tuple[Prompt, ...] = get_args(Prompt)
-
 TOP_K = 3
 """Number of guesses asked for by ``top_k``."""
 
@@ -131,10 +58,13 @@ _TASK = {
     "number": "Solve the following math problem step by step.\n{question}",
 }
 
+
 _RATE = (
     "ate your confidence as an integer between {l} and {u}, "
     "where {l} means no confidence at all and {u} means absolute certainty."
 )
+
+
 _CONFIDENCE: dict[Prompt, str] = {
     "b1": f"After providing your answer, r{_RATE}",
     "b2": f"R{_RATE}",
@@ -143,8 +73,9 @@ _CONFIDENCE: dict[Prompt, str] = {
         "absolute certainty."
     ),
 }
-_CHOICES: dict[Prompt, str] = {"b1": "\n\nChoices:\n", "b2": "\nChoices: ", "s34": "\n\nChoices:\n"}
 
+
+_CHOICES: dict[Prompt, str] = {"b1": "\n\nChoices:\n", "b2": "\nChoices: ", "s34": "\n\nChoices:\n"}
 _FORMAT = "Respond in the following format only:\n"
 _OBJECT = "Respond with a JSON object with the following keys only:\n"
 _GUESSES = f"Give your {TOP_K} best guesses, the best first, each with its own confidence.\n"
@@ -383,56 +314,6 @@ def out_of_format(answer: str, raw: int, scale: Scale) -> list[str]:
     ]
 
 
-def report_confidence(confidence: float, scale: Scale, subject: Subject, *key: object) -> int:
-    """Return the integer on ``scale`` that the subject reports for a confidence in [0, 1].
-
-    ``key`` determines whether the subject rounds and whether it ignores the bounds.
-
-    Examples
-    --------
-    >>> report_confidence(0.87, Scale(0, 20), Subject(), 0, "q-1")
-    17
-    >>> report_confidence(0.87, Scale(0, 100), Subject(rounding=1.0), 0, "q-1")
-    85
-    """
-    ignores_bounds = uniform(*key, "bounds") < subject.ignores_bounds
-    rounds = uniform(*key, "rounding") < subject.rounding
-    return int(_to_scale(subject, confidence, PERCENT if ignores_bounds else scale, rounds))
-
-
-def possible_reports(confidence: FloatArray, scale: Scale, subject: Subject) -> list[tuple[IntArray, float]]:
-    """Return the reports, of shape (n,), of n confidences for each combination of habits, and its probability."""
-    scales = ((PERCENT, subject.ignores_bounds), (scale, 1.0 - subject.ignores_bounds))
-    roundings = ((True, subject.rounding), (False, 1.0 - subject.rounding))
-    return [
-        (_to_scale(subject, confidence, used_scale, rounds).astype(np.int64), p_scale * p_rounding)
-        for used_scale, p_scale in scales
-        for rounds, p_rounding in roundings
-        if p_scale * p_rounding
-    ]
-
-
-def report_distribution(
-    subject: Subject,
-    condition: str,
-    scale: Scale,
-    transform: Callable[[float, bool], float] = lambda confidence, correct: confidence,
-) -> dict[tuple[bool, int], float]:
-    """Return the joint probability of each outcome, right or wrong, and each report on ``scale``.
-
-    ``transform(confidence, correct)`` returns the confidence that is reported.
-    """
-    distribution: dict[tuple[bool, int], float] = {}
-    outcomes = list(decisions(subject, condition))
-    confidence = np.array([transform(confidence, correct) for correct, confidence, _ in outcomes])
-    reports = possible_reports(confidence, scale, subject)
-    for i, (correct, _, p_outcome) in enumerate(outcomes):
-        for raw, p_report in reports:
-            key = correct, int(raw[i])
-            distribution[key] = distribution.get(key, 0.0) + p_outcome * p_report
-    return distribution
-
-
 def respond(question: Question, request: StageRequest) -> Reply:
     """Answer ``question`` and report a confidence, in the requested format unless the subject is sloppy."""
     scale, subject, seed = Scale.parse(request.condition), request.subject, request.seed
@@ -465,34 +346,3 @@ def worked_example(question: Question, condition: str, number: int) -> str:
     guesses = ranked_guesses(question, best, raw, lower=scale.lower, size=TOP_K)
     reasoning = question.metadata.get("solution", REASONING)
     return reply_in_format(question, guesses, question.metadata["elicitation"], reasoning=reasoning)
-
-
-def simulated_reports(subject: Subject, confidence: FloatArray, scale: Scale, draws: Draws) -> FloatArray:
-    """Return the subject's reports on ``scale``; the normal ``draws`` determine which of them are rounded."""
-    from scipy.special import ndtr
-
-    return _to_scale(subject, confidence, scale, ndtr(draws["rounding"]) < subject.rounding)
-
-
-ENOUGH_ROUND_NUMBERS = 7
-"""Minimum number of round values on a scale for a subject to round; 0-20 has fewer."""
-
-
-def _to_scale(
-    subject: Subject, confidence: FloatArray | float, scale: Scale, rounds: BoolArray | bool
-) -> FloatArray:
-    """Return confidences in [0, 1] as integers on ``scale``, rounded to multiples of ``round_to`` where ``rounds``."""
-    if subject.anchors:
-        confidence = _nearest(np.sort(subject.anchors), confidence)
-    raw = scale.lower + confidence * scale.width
-    step = subject.round_to
-    multiples = np.arange(-(-scale.lower // step) * step, scale.upper + 1, step, dtype=np.float64)
-    if len(multiples) < ENOUGH_ROUND_NUMBERS:
-        return np.rint(raw)
-    return np.where(rounds, _nearest(multiples, raw), np.rint(raw))
-
-
-def _nearest(grid: FloatArray, values: FloatArray | float) -> FloatArray:
-    """Return the nearest entry of the ascending ``grid`` for each value; ties go to the lower entry."""
-    midpoints = (grid[1:] + grid[:-1]) / 2.0
-    return np.asarray(grid[np.searchsorted(midpoints, values)])

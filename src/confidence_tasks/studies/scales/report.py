@@ -14,6 +14,7 @@ from itertools import starmap
 import numpy as np
 
 from confidence_tasks.logs.task_trials import Columns, ModelTrials
+from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.report import checks, paper
 from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, general, ordered, panel, panels
 from confidence_tasks.report.figures.general import (
@@ -32,21 +33,14 @@ from confidence_tasks.report.score_replies import ReplyForm, Row
 from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.simulation.draws import Draws, decide
 from confidence_tasks.simulation.power_design import METACOGNITION, EffectParameter, PowerDesign
+from confidence_tasks.simulation.reports import simulated_reports
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Estimate, complete, ece
 from confidence_tasks.statistics.discretization import top_value
 from confidence_tasks.statistics.sdt import fit_meta_d_threshold, threshold_table
 from confidence_tasks.studies.scales import STUDY
-from confidence_tasks.studies.scales.replies import (
-    BASELINE,
-    BOUNDARY,
-    ELICITATIONS,
-    GRANULARITY,
-    NONSTANDARD,
-    Scale,
-    simulated_reports,
-)
-from confidence_tasks.studies.scales.trials import MEASURES
+from confidence_tasks.studies.scales.measures import MEASURES
+from confidence_tasks.studies.scales.replies import BASELINE, BOUNDARY, ELICITATIONS, GRANULARITY, NONSTANDARD
 from confidence_tasks.study.measures import rows_of
 from confidence_tasks.study.parameter import one_of
 from confidence_tasks.study.standard import HIGH_CONFIDENCE

@@ -22,12 +22,14 @@ from confidence_tasks.reading.answers import known_answers, read_answer
 from confidence_tasks.reading.cleaning import apply_rules, clean, trim_span, truncate_reply
 from confidence_tasks.reading.cut_off import ends_in_format
 from confidence_tasks.reading.grading import grade
+from confidence_tasks.reading.integer_scale import PERCENT
 from confidence_tasks.reading.layouts import LAYOUTS
+from confidence_tasks.reading.stated_on_scale import read_stated_confidence
 from confidence_tasks.reading.sureness import SPAN
 from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.reading.token_signals import MissingSignalError
-from confidence_tasks.studies.scales.replies import ANSWER_AND_CONFIDENCE, PERCENT
-from confidence_tasks.studies.scales.trials import read_scale_reply, read_stated_confidence
+from confidence_tasks.studies.scales.reader import read_scale_reply
+from confidence_tasks.studies.scales.replies import ANSWER_AND_CONFIDENCE
 from confidence_tasks.study import ModelReply, Question, Reading
 from confidence_tasks.study.structured import answer_schema, is_structured, on_one_line, read_object
 
