@@ -36,7 +36,7 @@ from confidence_tasks.harness.compat_models import (
 from confidence_tasks.harness.lm_eval import endpoints, local
 from confidence_tasks.harness.lm_eval.chat import Turns, render, run_of
 from confidence_tasks.harness.lm_eval.endpoints import loglikelihoods
-from confidence_tasks.harness.lm_eval.generated import stop_of, why_lost
+from confidence_tasks.harness.lm_eval.generated import stop_of, used_by, why_lost
 from confidence_tasks.harness.lm_eval.measured import NOT_ECHOED
 from confidence_tasks.harness.lm_eval.scoring import Pair, measuring_problem, scoring_problem
 from confidence_tasks.harness.refusals import LOST, REFUSED, StopError
@@ -472,14 +472,21 @@ def _refuse_without_logprobs(model: LM, documents: Sequence[_Document]) -> None:
 def _make_reply(model: LM, generation: StageGeneration, tokens: Sequence[Token] | str) -> ModelReply:
     text = generation.resps[0]
     problem = tokens if isinstance(tokens, str) else ""
+    used = used_by(text)
     return ModelReply(
         text,
         () if isinstance(tokens, str) else tuple(tokens),
-        _n_tokens(model, generation.args[0]),
-        _n_tokens(model, text),
+        _first_known(used.input_tokens, _n_tokens(model, generation.args[0])),
+        _first_known(used.output_tokens, _n_tokens(model, text)),
         problem,
-        stop=stop_of(text),
+        used.reasoning_tokens,
+        stop_of(text),
     )
+
+
+def _first_known(counted: float, own: float) -> float:
+    """Return the count of the server, or else the own one."""
+    return own if math.isnan(counted) else counted
 
 
 def _n_tokens(model: LM, text: str) -> float:

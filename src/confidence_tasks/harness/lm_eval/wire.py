@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from confidence_tasks.harness.lm_eval.generated import Generated
+from confidence_tasks.harness.lm_eval.generated import UNCOUNTED, Generated, Used, read_usage
 from confidence_tasks.harness.refusals import quoted, read_refusal
 from confidence_tasks.harness.stopped import STOPS
 
@@ -76,15 +76,15 @@ def generations(output: dict[str, Any], parse: Callable[[Any], Sequence[str | No
 
     ``parse(output)`` is lm-eval's own function, which takes a message only if it is a text.
     """
-    choices = output.get("choices")
+    choices, used = output.get("choices"), read_usage(output.get("usage"))
     if not isinstance(choices, list):
-        return [
-            Generated(text or "", STOPS.get(str(output.get("stop_reason")), "")) for text in parse(output)
-        ]
+        stop = STOPS.get(str(output.get("stop_reason")), "")
+        return [Generated(text or "", stop, used=used) for text in parse(output)]
     ordered = sorted(choices, key=lambda choice: choice.get("index", 0))
     numbered = [_with_text({**choice, "index": i}) for i, choice in enumerate(ordered)]
     texts = parse({**output, "choices": numbered})
-    return [_generated(text or "", choice) for text, choice in zip(texts, ordered, strict=True)]
+    used = used if len(ordered) == 1 else UNCOUNTED  # a server counts all prompts of a call together
+    return [_generated(text or "", choice, used) for text, choice in zip(texts, ordered, strict=True)]
 
 
 def _with_text(choice: dict[str, Any]) -> dict[str, Any]:
@@ -103,12 +103,12 @@ def _text(content: object) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _generated(text: str, choice: Mapping[str, Any]) -> Generated:
+def _generated(text: str, choice: Mapping[str, Any], used: Used) -> Generated:
     stop = STOPS.get(str(choice.get("finish_reason")), "")
     if stop == "filter":
-        return Generated("", stop)  # the text is the provider's, not the model's
+        return Generated("", stop, used=used)  # the text is the provider's, not the model's
     is_thought = not text.strip() and _has_thought(choice.get("message"))
-    return Generated(text, stop or ("thought" if is_thought else ""))
+    return Generated(text, stop or ("thought" if is_thought else ""), used=used)
 
 
 def _has_thought(message: object) -> bool:
