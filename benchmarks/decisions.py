@@ -1,15 +1,19 @@
 """How often decisions keep their guarantees, and what the guarantees cost.
 
     python -m benchmarks.decisions > benchmarks/results_decisions.md
+    python -m benchmarks.decisions --table gates
 
-The studies are those of ``tests/validity/decision_studies.py``, which share no code with the package.
+The studies are those of ``tests/validity/decision_studies.py`` and ``gate_studies.py``, which share no code with the
+package.
 """
 
 from __future__ import annotations
 
 import argparse
 
+from tests.validity import gate_studies
 from tests.validity.decision_studies import SUBJECTS, population, recalibrated_brier, thresholds
+from tests.validity.gate_studies import BOUNDS, N_QUESTIONS, Gates, differences, gates
 
 SIZES = (100, 300, 1000)
 
@@ -45,13 +49,48 @@ def print_recalibration(n_studies: int) -> None:
                 print(f"| {subject} | {method} | {n} | {figures} |", flush=True)
 
 
+def print_gates(n_studies: int) -> None:
+    """Print how often gates decide at the bound and away from it, and after how many questions."""
+    print(
+        f"\n# Gates\n\nAt the bound: decisions in % of {n_studies:,} studies; in brackets: ordinary intervals.\n"
+    )
+    print("| subject | " + " | ".join(BOUNDS) + " |\n| --- |" + " --- |" * len(BOUNDS))
+    for subject in gate_studies.SUBJECTS:
+        found = [gates(subject, measure, 0.0, n_studies) for measure in BOUNDS]
+        cells = [f"{100 * each.decided:.1f} ({100 * each.peeking:.0f})" for each in found]
+        print(f"| {subject} | {' | '.join(cells)} |", flush=True)
+    print(f"\nOverconfidence below the bound: met in %, median and mean questions of {N_QUESTIONS:,}.\n")
+    print("| subject | by | met | not met | median | mean |\n| --- | --- | --- | --- | --- | --- |")
+    for subject in gate_studies.SUBJECTS:
+        for margin in (0.05, 0.1):
+            found_away = gates(subject, "overconfidence", margin, n_studies)
+            print(f"| {subject} | {margin:g} | {_away(found_away, above=False)} |", flush=True)
+    print("\nTwo releases: the better one is found in %, the worse one, median and mean questions.\n")
+    print(
+        "| difference | disagree on | found | wrong | median | mean |\n| --- | --- | --- | --- | --- | --- |"
+    )
+    for disagreement in (0.2, 0.25, 0.3):
+        found_pair = differences(0.07, disagreement, n_studies)
+        print(f"| 0.07 | {disagreement:g} | {_away(found_pair, above=True)} |", flush=True)
+
+
+def _away(found: Gates, *, above: bool) -> str:
+    """Return the cells of gates whose true side is above or below the bound."""
+    right, wrong = (found.above, found.below) if above else (found.below, found.above)
+    return f"{100 * right:.1f} | {100 * wrong:.1f} | {found.median:.0f} | {found.mean:.0f}"
+
+
+TABLES = {"thresholds": print_thresholds, "recalibration": print_recalibration, "gates": print_gates}
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--table", choices=TABLES, action="append", help="a table to make; by default all")
     parser.add_argument("--studies", type=int, default=2000, help="simulated studies for each figure")
-    n_studies = parser.parse_args().studies
-    print_thresholds(n_studies)
-    print_recalibration(n_studies // 10)
+    arguments = parser.parse_args()
+    for name in arguments.table or TABLES:
+        TABLES[name](arguments.studies // 10 if name == "recalibration" else arguments.studies)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.stats import norm
 
-from confidence_tasks.statistics import acceptance_threshold, confidence_sequence, ece, reliability_curve
+from confidence_tasks.statistics import (
+    acceptance_threshold,
+    confidence_sequence,
+    ece,
+    gate_test,
+    reliability_curve,
+)
 from confidence_tasks.statistics.decision import optimal_threshold
 from confidence_tasks.statistics.discrimination import auroc2, type2_roc_curve
 from confidence_tasks.statistics.life_table import best_guess, death_distribution
@@ -119,6 +125,35 @@ def sequential(axes: Axes) -> None:
     decided = int(questions[found.high < 0.1][0])
     axes.axvline(decided, color=ORANGE, ls="--", label=f"known after {decided}")
     axes.set(xlabel="questions", ylabel="confidence - correctness", ylim=(-0.4, 0.6))
+
+
+def peeking(axes: Axes) -> None:
+    """Draw how many studies at the bound have decided so far, and are wrong, if one looks after every question."""
+    rng, n_studies, questions = np.random.default_rng(0), 400, np.arange(1, 1001)
+    by_interval, by_gate = np.zeros((2, len(questions)))
+    for _ in range(n_studies):
+        right, sure = rng.random(len(questions)) < 0.8, rng.choice([0.7, 0.9, 1.0], len(questions))
+        gap = sure - right
+        mean = np.cumsum(gap) / questions
+        error = np.sqrt((np.cumsum(gap**2) / questions - mean**2) / questions)
+        excludes = np.abs(mean - BOUND) > 1.96 * error
+        excludes[:29] = False
+        by_interval += np.maximum.accumulate(excludes)
+        decided = gate_test(gap, BOUND, bounds=(-1.0, 1.0)).n_decided
+        by_gate += (questions >= decided) * (decided > 0)
+    for count, colour, style, name in (
+        (by_interval, ORANGE, "--", "an ordinary 95% interval excludes the bound"),
+        (by_gate, BLUE, "-", "stop= has decided"),
+    ):
+        axes.plot(questions, 100.0 * count / n_studies, color=colour, ls=style, label=name)
+    axes.axhline(5.0, color=GREY, ls=":", label="5%")
+    axes.set(
+        xlabel="questions, with a look after each", ylabel="wrong decisions so far, % of runs", ylim=(0, 60)
+    )
+
+
+BOUND = np.mean([0.7, 0.9, 1.0]) - 0.8
+"""The true overconfidence of the runs of this picture."""
 
 
 def sdt(axes: Axes) -> None:
@@ -237,7 +272,17 @@ def coverage(axes: Axes) -> None:
 SHOWN = ("accuracy", "ece", "brier", "auroc", "mratio", "meta_d", "meta_information", "round_share")
 
 PICTURES: tuple[Callable[[Axes], None], ...] = (
-    *(calibration, discrimination, selective, acceptance, sequential, sdt, information, discretization),
+    *(
+        calibration,
+        discrimination,
+        selective,
+        acceptance,
+        sequential,
+        peeking,
+        sdt,
+        information,
+        discretization,
+    ),
     *(decision, intervals, life_table, inference, coverage),
 )
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from inspect_ai.log import read_eval_log
 
+from confidence_tasks.logs.rescore import rescore
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report import collect
-from confidence_tasks.report.rescore import rescore
 
 from .golden_logs import EXAMPLES
 

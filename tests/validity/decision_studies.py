@@ -9,8 +9,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from confidence_tasks.decisions.judged import JudgedAnswers
 from confidence_tasks.decisions.recalibration import before_and_after, recalibrated
+from confidence_tasks.logs.judged_answers import JudgedAnswers
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.statistics.acceptance import acceptance_threshold
 from confidence_tasks.statistics.calibration import fit_recalibration

@@ -22,7 +22,7 @@ from confidence_tasks.report.commands import (
 )
 
 if TYPE_CHECKING:
-    from confidence_tasks.decisions.judged import JudgedAnswers
+    from confidence_tasks.logs.judged_answers import JudgedAnswers
     from confidence_tasks.statistics.core import FloatArray
     from confidence_tasks.statistics.inference.prediction_powered import PredictionPowered
 
@@ -69,7 +69,7 @@ def judged(
     (prediction-powered inference). The interval contains the sampling of questions and of labels.
     """
     from confidence_tasks.decisions.human_labels import with_labels
-    from confidence_tasks.decisions.judged import judged_answers
+    from confidence_tasks.logs.judged_answers import judged_answers
 
     tasks = read_tasks(paths, no_cache=no_cache, cluster=cluster)
     with as_click_error():

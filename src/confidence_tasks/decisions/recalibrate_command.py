@@ -32,7 +32,7 @@ from confidence_tasks.sources.source import write_atomically
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from confidence_tasks.decisions.judged import JudgedAnswers
+    from confidence_tasks.logs.judged_answers import JudgedAnswers
     from confidence_tasks.report.compare import Comparison
     from confidence_tasks.report.estimates import Settings
     from confidence_tasks.report.figures import Figure
@@ -99,8 +99,8 @@ def recalibrate(
     With --apply, a map that was fitted to other logs is applied: to another model, scale, source or release. Answers
     with a confidence outside the map are left out and counted.
     """
-    from confidence_tasks.decisions.judged import judged_answers, of_model
     from confidence_tasks.decisions.recalibration import recalibrated
+    from confidence_tasks.logs.judged_answers import judged_answers, of_model
     from confidence_tasks.report.estimates import Settings
     from confidence_tasks.statistics.calibration.maps import Recalibration
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from confidence_tasks.decisions.judged import JudgedAnswers
+from confidence_tasks.logs.judged_answers import JudgedAnswers
 from confidence_tasks.report.compare import FIRST, SECOND, Comparison, compared_measures
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.statistics import calibration

@@ -25,7 +25,7 @@ from confidence_tasks.report.commands import (
 from confidence_tasks.report.labels import number
 
 if TYPE_CHECKING:
-    from confidence_tasks.decisions.judged import JudgedAnswers
+    from confidence_tasks.logs.judged_answers import JudgedAnswers
     from confidence_tasks.statistics.acceptance import Acceptance
 
 
@@ -82,7 +82,7 @@ def threshold(
 
     Exits with 1 if no threshold reaches the accuracy for some model and condition.
     """
-    from confidence_tasks.decisions.judged import judged_answers
+    from confidence_tasks.logs.judged_answers import judged_answers
 
     find = _search(accuracy, share)
     tasks = read_tasks(paths, no_cache=no_cache, cluster=cluster)
@@ -145,10 +145,12 @@ def _print_thresholds(
 
 
 def _row(answers: JudgedAnswers, found: Acceptance, bound: str) -> dict[str, str]:
-    """Return a threshold for a table; it is not rounded, as a lower one would accept other answers."""
+    """Return a threshold for a table."""
+    from confidence_tasks.report.acceptance import threshold_text
+
     return {
         "condition": printable(answers.condition),
-        "threshold": f"{found.threshold:.15g}" if found.n_accepted else f"{found.threshold.reason}",
+        "threshold": threshold_text(found),
         "accepted": f"{found.share:.0%}",
         "accuracy": number(found.accuracy, 3),
         bound: number(found.low, 3),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.logs.texts import without_controls
+from confidence_tasks.report.acceptance import acceptance_table
 from confidence_tasks.report.labels import (
     TITLE,
     difference_cells,
@@ -89,6 +90,16 @@ def _task(task: TaskResults) -> Iterator[str]:
     if rows:
         yield f"Differences from {escaped(group_label(task.contrasts[0].baseline))}, paired by question:"
         yield markdown_table(rows)
+    if task.accepted:
+        table = acceptance_table(task)
+        yield f"### {table.title}"
+        yield table.note
+        yield markdown_table([_texts(row) for row in table.frame.to_dict("records")])
+
+
+def _texts(row: Mapping[Hashable, Any]) -> dict[str, str]:
+    """Return the cells of a row as texts."""
+    return {str(name): number(cell, 2) if isinstance(cell, float) else cell for name, cell in row.items()}
 
 
 def _rows(task: TaskResults, model: str) -> Iterator[dict[str, str]]:

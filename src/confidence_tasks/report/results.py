@@ -15,6 +15,7 @@ from confidence_tasks.harness.workers import Advance, Job, Lost, Workers
 from confidence_tasks.logs.cache import Cache, computed
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, in_order
 from confidence_tasks.logs.trial_files import Skipped
+from confidence_tasks.report.acceptance import AcceptedAnswers, accepted_answers
 from confidence_tasks.report.contrasts import Contrast, Numbers, model_numbers
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.groups import (
@@ -72,6 +73,11 @@ class TaskResults:
         """The analysis that the study's own tables and figures share, computed at first use."""
         analyse = study_report(self.task_trials.study).analysis
         return analyse and analyse(self.task_trials, self.settings)
+
+    @cached_property
+    def accepted(self) -> list[AcceptedAnswers]:
+        """The thresholds of models and conditions with enough questions, computed at first use."""
+        return list(accepted_answers(self))
 
     @cached_property
     def variants_by_model(self) -> dict[str, list[ModelTrials]]:

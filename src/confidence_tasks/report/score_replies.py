@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from inspect_ai.model import StopReason
     from inspect_ai.scorer import Scorer
 
-    from confidence_tasks.report.rescore import Recorded
+    from confidence_tasks.logs.rescore import Recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ def score_replies(
         If a row is invalid, with its line in the message; if the study does not read one of ``fields``; or if a log
         cannot be written.
     """
-    from confidence_tasks.report.rescore import Recorded
+    from confidence_tasks.logs.rescore import Recorded
 
     path = Path(path)
     form = reply_forms()[known_form(study)]
@@ -271,7 +271,7 @@ def _write_logs(
     by_model: Mapping[str, Sequence[Recorded]], task: str, form: ReplyForm, folder: Path
 ) -> list[EvalLog]:
     """Write a log of the replies of each model, or none if one cannot be written."""
-    from confidence_tasks.report.rescore import score_recorded
+    from confidence_tasks.logs.rescore import score_recorded
 
     logs: list[EvalLog] = []
     try:

@@ -23,6 +23,7 @@ from confidence_tasks.logs.collection import Collection
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.logs.texts import without_controls
 from confidence_tasks.logs.trial_files import Skipped
+from confidence_tasks.report.acceptance import acceptance_table
 from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, Overview, overviews, variants_table
@@ -196,7 +197,8 @@ def _paper_table(item: Filled, shared: Container[str]) -> tuple[Filled, Markup |
 
 def extras_of(results: TaskResults) -> list[ExtraTable]:
     """Return the tables of a task beside the measures, without empty ones."""
-    tables = [make(results) for make in (variants_table, *study_report(results.task_trials.study).tables)]
+    of_study = study_report(results.task_trials.study).tables
+    tables = [make(results) for make in (variants_table, acceptance_table, *of_study)]
     return [table for table in tables if not table.frame.empty]
 
 

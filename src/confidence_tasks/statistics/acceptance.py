@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -25,7 +24,14 @@ from confidence_tasks.statistics.core import (
 )
 from confidence_tasks.statistics.inference.weights import Seed
 
-__all__ = ["Acceptance", "acceptance_threshold", "fewest_answers", "threshold_of_share"]
+__all__ = [
+    "Acceptance",
+    "AcceptanceCurve",
+    "acceptance_curve",
+    "acceptance_threshold",
+    "fewest_answers",
+    "threshold_of_share",
+]
 
 FIRST_SHARE = 5
 """The first threshold that is tested accepts at least one answer in this many."""
@@ -125,16 +131,9 @@ def acceptance_threshold(
     >>> found.threshold, round(found.share, 3), round(found.accuracy, 3), round(found.low, 3)
     (0.8, 0.667, 0.975, 0.958)
     """
-    fewest = fewest_answers(accuracy, level=level)
-    levels = _levels(correct, confidence, level, clusters, seed)
-    first = np.searchsorted(levels.accepted, max(fewest, levels.n / FIRST_SHARE))
-    if first == len(levels.accepted):
-        return levels.none(Reason.TOO_FEW if levels.n else Reason.EMPTY)
-    passed: BoolArray = levels.low[first:] >= accuracy
-    if not passed[0]:
-        return levels.none(Reason.NOT_REACHED)
-    n_passed = len(passed) if passed.all() else int(np.argmin(passed))
-    return levels.at(first + n_passed - 1)
+    return acceptance_curve(correct, confidence, level=level, clusters=clusters, seed=seed).guaranteed(
+        accuracy
+    )
 
 
 def fewest_answers(accuracy: float, *, level: float = 0.95) -> int:
@@ -185,31 +184,67 @@ def threshold_of_share(
     """
     if not 0.0 < share <= 1.0:
         raise ValueError(f"share must lie in (0, 1], got {share}")
-    levels = _levels(correct, confidence, level, clusters, seed)
-    if not levels.n:
-        return levels.none(Reason.EMPTY)
-    return levels.at(np.searchsorted(levels.accepted, share * levels.n * (1.0 - 1e-12)))
+    curve = acceptance_curve(correct, confidence, level=level, clusters=clusters, seed=seed)
+    if not curve.n:
+        return curve.none(Reason.EMPTY)
+    return curve.at(np.searchsorted(curve.n_accepted, share * curve.n * (1.0 - 1e-12)))
 
 
-class _Levels(NamedTuple):
-    """Answers at or above each distinct confidence, from the highest; arrays of shape (g,)."""
+@dataclass(frozen=True, slots=True)
+class AcceptanceCurve:
+    """Answers at or above each distinct confidence, from the highest one on.
+
+    Attributes
+    ----------
+    confidence : ndarray, shape (g,)
+        The distinct confidences, in [0, 1], in descending order.
+    n_accepted, n_right : ndarray, shape (g,)
+        Number of questions whose answer has at least this confidence, and of those that are right.
+    low : ndarray, shape (g,)
+        Exact one-sided lower bound of the accuracy of these answers, for a confidence that is fixed in advance.
+    level : float
+        Probability with which a bound holds.
+    n : int
+        Number of questions.
+    """
 
     confidence: FloatArray
-    accepted: FloatArray
-    right: FloatArray
+    n_accepted: FloatArray
+    n_right: FloatArray
     low: FloatArray
     level: float
     n: int
 
+    @property
+    def share(self) -> FloatArray:
+        """Proportion of questions whose answer is accepted at each confidence."""
+        return self.n_accepted / self.n
+
+    @property
+    def accuracy(self) -> FloatArray:
+        """Proportion of right answers among the accepted ones at each confidence."""
+        return self.n_right / self.n_accepted
+
+    def guaranteed(self, accuracy: float) -> Acceptance:
+        """Return what is accepted with a guarantee of an accuracy, as :func:`acceptance_threshold` does."""
+        fewest = fewest_answers(accuracy, level=self.level)
+        first = np.searchsorted(self.n_accepted, max(fewest, self.n / FIRST_SHARE))
+        if first == len(self.n_accepted):
+            return self.none(Reason.TOO_FEW if self.n else Reason.EMPTY)
+        passed: BoolArray = self.low[first:] >= accuracy
+        if not passed[0]:
+            return self.none(Reason.NOT_REACHED)
+        n_passed = len(passed) if passed.all() else int(np.argmin(passed))
+        return self.at(first + n_passed - 1)
+
     def at(self, index: int | np.intp) -> Acceptance:
         """Return what is accepted from one of the confidences on."""
-        n_accepted = int(self.accepted[index])
         return Acceptance(
             Estimate(self.confidence[index]),
-            Estimate(n_accepted / self.n),
-            Estimate(self.right[index] / n_accepted),
+            Estimate(self.share[index]),
+            Estimate(self.accuracy[index]),
             Estimate(self.low[index]),
-            n_accepted,
+            int(self.n_accepted[index]),
             self.n,
             self.level,
         )
@@ -220,10 +255,38 @@ class _Levels(NamedTuple):
         return Acceptance(missing, Estimate(0.0), missing, missing, 0, self.n, self.level)
 
 
-def _levels(
-    correct: ArrayLike, confidence: ArrayLike, level: float, clusters: ArrayLike | None, seed: Seed
-) -> _Levels:
-    """Return the answers at or above each distinct confidence, of one trial of each question."""
+def acceptance_curve(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    level: float = 0.95,
+    clusters: ArrayLike | None = None,
+    seed: Seed = 0,
+) -> AcceptanceCurve:
+    """Return how many answers each threshold of confidence accepts, and how many of these are right.
+
+    Parameters
+    ----------
+    correct, confidence, level, clusters, seed
+        As in :func:`acceptance_threshold`.
+
+    Returns
+    -------
+    AcceptanceCurve
+        The curve of one trial of each question. Its highest accuracy is no guarantee: see
+        :func:`acceptance_threshold`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or correctness is not 0 or 1.
+
+    Examples
+    --------
+    >>> curve = acceptance_curve([1, 1, 1, 0], [0.9, 0.9, 0.7, 0.2])
+    >>> curve.confidence, curve.share, curve.accuracy
+    (array([0.9, 0.7, 0.2]), array([0.5 , 0.75, 1.  ]), array([1.  , 1.  , 0.75]))
+    """
     check_level(level)
     check_seed(seed)
     right, stated = as_binary(correct, "correct"), as_probability(confidence, "confidence")
@@ -236,7 +299,7 @@ def _levels(
     np.add.at(counts, group, 1.0)
     np.add.at(rights, group, right[drawn])
     accepted, hits = np.cumsum(counts), np.cumsum(rights)
-    return _Levels(-values, accepted, hits, _lower_bounds(hits, accepted, level), level, len(drawn))
+    return AcceptanceCurve(-values, accepted, hits, _lower_bounds(hits, accepted, level), level, len(drawn))
 
 
 def _lower_bounds(hits: FloatArray, n: FloatArray, level: float) -> FloatArray:

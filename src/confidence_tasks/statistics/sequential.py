@@ -85,14 +85,24 @@ class GateTest:
 
     def add(self, values: Iterable[float]) -> None:
         """Add observations in their order; NaN is one that was lost, and counts as the worst case for either side."""
-        bound = float(_scaled(self.bound, self.bounds))
-        for each in _worst_cases(np.asarray(list(values), dtype=np.float64), self.bounds).T:
-            self.n += 1
-            self._log_capital += np.log1p(_winnings(each, bound))
-            largest = self._log_capital.max(axis=1, keepdims=True)
-            capital = largest[:, 0] + np.log(np.exp(self._log_capital - largest).mean(axis=1))
-            if self.decision == "open" and capital.max() >= np.log(2.0 / self.alpha):
-                self.decision, self.n_decided = ("above", "below")[int(capital.argmax())], self.n
+        worst = _worst_cases(np.asarray(list(values), dtype=np.float64), self.bounds)
+        for first in range(0, worst.shape[1], _BLOCK):
+            self._take(worst[:, first : first + _BLOCK])
+
+    def _take(self, worst: FloatArray) -> None:
+        """Bet on some observations, (2, n), one after the other."""
+        winnings = _winnings(worst, float(_scaled(self.bound, self.bounds)))
+        before = self._log_capital[:, :, np.newaxis]
+        after = np.cumsum(np.concatenate([before, np.log1p(winnings)], axis=2), axis=2)[:, :, 1:]
+        largest = after.max(axis=1, keepdims=True)
+        capital = largest[:, 0] + np.log(np.exp(after - largest).mean(axis=1))
+        is_enough = capital.max(axis=0) >= np.log(2.0 / self.alpha)
+        if self.decision == "open" and is_enough.any():
+            first = int(np.argmax(is_enough))
+            self.decision = ("above", "below")[int(capital[:, first].argmax())]
+            self.n_decided = self.n + first + 1
+        self.n += worst.shape[1]
+        self._log_capital = after[:, :, -1]
 
 
 def gate_test(
@@ -237,10 +247,15 @@ def _worst_cases(values: FloatArray, bounds: tuple[float, float]) -> FloatArray:
 _ROUNDING = 1e-9
 
 
+_BLOCK = 4096
+"""Number of observations on which all bets are computed together."""
+
+
 def _winnings(worst: FloatArray, bound: float) -> FloatArray:
-    """Return what each bet wins or loses on one observation, in shares of its capital, for the bets above and below."""
+    """Return what each bet wins or loses on each observation, in shares of its capital, above and below: (2, k, n)."""
     above, below = worst
-    return np.array([BETS * (above / bound - 1.0), BETS * ((1.0 - below) / (1.0 - bound) - 1.0)])
+    gains = np.array([above / bound - 1.0, (1.0 - below) / (1.0 - bound) - 1.0])
+    return BETS[:, np.newaxis] * gains[:, np.newaxis, :]
 
 
 def _largest_rejected(values: FloatArray, means: FloatArray, level: float) -> FloatArray:

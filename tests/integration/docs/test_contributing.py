@@ -17,8 +17,8 @@ from tests.integration.docs.pages import ROOT, blocks
 
 from confidence_tasks import catalogue, studies
 from confidence_tasks.harness.inspect.staged import study_task
+from confidence_tasks.logs.rescore import metrics_of
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.rescore import metrics_of
 from confidence_tasks.simulation.reply import role_responders
 from confidence_tasks.sources import Question, SourceError, hub, load, table
 from confidence_tasks.sources.hub import HubSource

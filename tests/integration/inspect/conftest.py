@@ -10,7 +10,7 @@ from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
 
 from confidence_tasks.harness.inspect.viewer import scored_trial
-from confidence_tasks.report.rescore import rescore
+from confidence_tasks.logs.rescore import rescore
 
 collect_ignore = ["loopback_run.py"]
 """A program that a test runs in a process of its own."""

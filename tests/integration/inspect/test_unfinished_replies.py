@@ -28,8 +28,8 @@ from tests.small_runs import SMALL_RUNS, SmallRun, arguments
 
 from confidence_tasks import _registry
 from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.logs.rescore import rescore
 from confidence_tasks.report import collect
-from confidence_tasks.report.rescore import rescore
 
 pytestmark = pytest.mark.slow
 

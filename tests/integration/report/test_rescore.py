@@ -18,8 +18,8 @@ from tests.small_runs import SMALL_RUNS, SmallRun, arguments
 from confidence_tasks import _registry
 from confidence_tasks.cli import main
 from confidence_tasks.harness.compat import LogWriter
+from confidence_tasks.logs.rescore import metrics_of, rescore
 from confidence_tasks.logs.trial_files import NotTrialsError
-from confidence_tasks.report.rescore import metrics_of, rescore
 
 pytestmark = pytest.mark.slow
 

@@ -25,11 +25,11 @@ from tests.unit.report.runs import undrawn_report
 
 from confidence_tasks.logs import log_contents, sample_changes
 from confidence_tasks.logs.inspect_logs import read_inspect_log
+from confidence_tasks.logs.rescore import rescore
 from confidence_tasks.logs.task_trials import ModelTrials, group_by_task
 from confidence_tasks.logs.trial_files import NotTrialsError
 from confidence_tasks.report import collect
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.rescore import rescore
 
 FEW = Settings(n_resamples=20)
 

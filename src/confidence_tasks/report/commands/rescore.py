@@ -149,8 +149,8 @@ def _rescore(path: str, target: str) -> Outcome:
     from confidence_tasks.harness.inspect.model_calls import RoleError
     from confidence_tasks.harness.inspect.staged import LostRepliesError
     from confidence_tasks.logs.collection import why_unreadable
+    from confidence_tasks.logs.rescore import rescore as rescore_log
     from confidence_tasks.logs.trial_files import NotTrialsError
-    from confidence_tasks.report.rescore import rescore as rescore_log
 
     with tempfile.TemporaryDirectory() as scratch:
         new_log = str(Path(scratch) / PurePosixPath(target).name) if target else ""

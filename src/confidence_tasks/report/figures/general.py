@@ -118,7 +118,7 @@ def complete_by_source(
     return pairs
 
 
-_MIN_ANSWERS = 20
+MIN_ANSWERS = 20
 """Number of answers from which accuracy at coverage is drawn; accuracy over fewer answers is too noisy."""
 
 _STEP = 1e-9
@@ -303,7 +303,7 @@ def _accuracy_at_coverage(
     """Yield panels of accuracy against coverage of all models, under every condition or over all conditions."""
     conditions = [None] if overall else results.conditions
     curves = _curves(
-        results, styles, conditions, panels.accuracy_coverage, every_source=False, first=_MIN_ANSWERS
+        results, styles, conditions, panels.accuracy_coverage, every_source=False, first=MIN_ANSWERS
     )
     lowest = min((float(line.y.min()) for _, lines in curves for line in lines), default=0.0)
     axes = {"x": "coverage", "y": "accuracy", "lowest": np.floor(lowest * 10) / 10}

@@ -127,6 +127,15 @@ def curves(
         axes.set_yticks([lowest, middle, 1.0], [f"{lowest:.2g}"[1:], f"{middle:.2f}"[1:], "1"])
 
 
+def accepted(
+    axes: Axes, lines: Sequence[Line], marks: Sequence[Line], texts: Sequence[Sequence[str]], *, lowest: float
+) -> None:
+    """Draw accuracy against the share of accepted answers, and points on the curves, each with its tooltip."""
+    curves(axes, lines, "share accepted", "accuracy", lowest=lowest)
+    for line, of_line in zip(marks, texts, strict=True):
+        _dots(axes, line, line.x, line.y, of_line, linestyle="none", markersize=5.0)
+
+
 def roc(correct: FloatArray, confidence: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the points of the type-2 ROC curve."""
     curve = type2_roc_curve(correct, confidence)

@@ -17,6 +17,7 @@ from confidence_tasks.report.checks import notices_of
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, Overview
 from confidence_tasks.report.figures import Figure, LegendEntry, Line, Panel, panel, panel_svg, panels
+from confidence_tasks.report.figures.acceptance import acceptance
 from confidence_tasks.report.figures.general import GENERAL, ModelStyles, interval_line
 from confidence_tasks.report.labels import (
     STATUSES,
@@ -227,7 +228,7 @@ def _own_figures(results: TaskResults, styles: ModelStyles) -> Iterator[Figure]:
     lead = report.lead
     if lead is None and len(results.conditions) == 1 and makers:
         lead = makers[0]
-    for make in makers:
+    for make in (*makers, acceptance):
         yield replace(make(results, styles), leads=make is lead)
 
 

@@ -64,7 +64,7 @@ def judged_answers(tasks: Sequence[TaskTrials], condition: str = "") -> list[Jud
     models = [(task, model) for task in tasks for model in task.models]
     if condition:
         _check_condition(models, condition)
-    answers = [each for task, model in models for each in _of_model(task, model, condition)]
+    answers = [each for task, model in models for each in answers_of(task, model, condition)]
     if models and not answers:
         raise ValueError(
             f"no answer is right or wrong and has a confidence ({', '.join(task.task for task in tasks)}): name logs"
@@ -83,7 +83,8 @@ def _check_condition(models: Sequence[tuple[TaskTrials, ModelTrials]], condition
         )
 
 
-def _of_model(task: TaskTrials, model: ModelTrials, condition: str) -> Iterator[JudgedAnswers]:
+def answers_of(task: TaskTrials, model: ModelTrials, condition: str = "") -> Iterator[JudgedAnswers]:
+    """Yield the judged answers of a model under one condition or each; none where correctness is a probability."""
     columns = model.columns
     for label in [condition] if condition else in_order(columns["condition"].tolist()):
         rows = columns["condition"] == label
