@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import argparse
 
-from tests.validity import gate_studies
 from tests.validity.decision_studies import SUBJECTS, population, recalibrated_brier, thresholds
 from tests.validity.gate_studies import BOUNDS, N_QUESTIONS, Gates, differences, gates
+from tests.validity.gate_studies import SUBJECTS as GATE_SUBJECTS
 
 SIZES = (100, 300, 1000)
 
@@ -55,13 +55,13 @@ def print_gates(n_studies: int) -> None:
         f"\n# Gates\n\nAt the bound: decisions in % of {n_studies:,} studies; in brackets: ordinary intervals.\n"
     )
     print("| subject | " + " | ".join(BOUNDS) + " |\n| --- |" + " --- |" * len(BOUNDS))
-    for subject in gate_studies.SUBJECTS:
+    for subject in GATE_SUBJECTS:
         found = [gates(subject, measure, 0.0, n_studies) for measure in BOUNDS]
         cells = [f"{100 * each.decided:.1f} ({100 * each.peeking:.0f})" for each in found]
         print(f"| {subject} | {' | '.join(cells)} |", flush=True)
     print(f"\nOverconfidence below the bound: met in %, median and mean questions of {N_QUESTIONS:,}.\n")
     print("| subject | by | met | not met | median | mean |\n| --- | --- | --- | --- | --- | --- |")
-    for subject in gate_studies.SUBJECTS:
+    for subject in GATE_SUBJECTS:
         for margin in (0.05, 0.1):
             found_away = gates(subject, "overconfidence", margin, n_studies)
             print(f"| {subject} | {margin:g} | {_away(found_away, above=False)} |", flush=True)

@@ -18,6 +18,7 @@ from confidence_tasks.report.commands import (
     json_option,
     print_json,
     print_message,
+    print_stopped_early,
     print_table,
 )
 
@@ -72,6 +73,7 @@ def judged(
     from confidence_tasks.logs.judged_answers import judged_answers
 
     tasks = read_tasks(paths, no_cache=no_cache, cluster=cluster)
+    print_stopped_early(tasks)
     with as_click_error():
         labelled, n_unused = with_labels(tasks, file)
         answers = [each for each in judged_answers(labelled, condition) if each.n_labels]
@@ -102,7 +104,10 @@ def _corrected(answers: JudgedAnswers, level: float) -> dict[str, PredictionPowe
 
 def _record(answers: JudgedAnswers, found: Mapping[str, PredictionPowered]) -> dict[str, Any]:
     """Return corrected measures for JSON."""
+    from confidence_tasks.logs.task_trials import is_marked
+
     where = {name: getattr(answers, name) for name in ("task", "model", "condition", "n_labels")}
+    where["stopped_early"] = is_marked(answers.model)
     names = ("estimate", "low", "high", "weight", "standard_error", "n_labels", "n_units")
     measures = {
         name: {"by_judge": _by_judge(answers, name), **{key: getattr(each, key) for key in names}}

@@ -17,6 +17,7 @@ from confidence_tasks.report.commands import (
     cluster_option,
     json_option,
     print_json,
+    print_stopped_early,
     print_table,
     settings_options,
 )
@@ -106,6 +107,7 @@ def recalibrate(
 
     settings = Settings(**uncertainty)
     tasks = read_tasks(paths, no_cache=no_cache, cluster=settings.cluster)
+    print_stopped_early(tasks)
     with as_click_error():
         meaning = Recalibration.load(map_file) if map_file else None
         answers = of_model(judged_answers(tasks, condition), model)
@@ -196,7 +198,10 @@ def _figure(answers: JudgedAnswers, meaning: Recalibration, settings: Settings) 
 
 def _record(answers: JudgedAnswers, found: dict[str, Comparison], n_outside: int) -> dict[str, Any]:
     """Return what recalibration changes, for JSON."""
+    from confidence_tasks.logs.task_trials import is_marked
+
     where = {name: getattr(answers, name) for name in ("task", "model", "condition", "n_left_out")}
+    where["stopped_early"] = is_marked(answers.model)
     measures = {
         name: {
             "before": each.second_interval.estimate,

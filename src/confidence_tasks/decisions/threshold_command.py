@@ -19,6 +19,7 @@ from confidence_tasks.report.commands import (
     json_option,
     print_json,
     print_message,
+    print_stopped_early,
     print_table,
     seed_option,
 )
@@ -86,6 +87,7 @@ def threshold(
 
     find = _search(accuracy, share)
     tasks = read_tasks(paths, no_cache=no_cache, cluster=cluster)
+    print_stopped_early(tasks)
     with as_click_error():
         answers = judged_answers(tasks, condition)
         find = partial(find, level=level, seed=seed)
@@ -113,7 +115,10 @@ def _search(accuracy: float | None, share: float | None) -> Callable[..., Accept
 
 def _record(answers: JudgedAnswers, found: Acceptance) -> dict[str, Any]:
     """Return a threshold for JSON."""
+    from confidence_tasks.logs.task_trials import is_marked
+
     where = {name: getattr(answers, name) for name in ("task", "model", "condition", "n_left_out")}
+    where["stopped_early"] = is_marked(answers.model)
     names = ("threshold", "share", "accuracy", "low", "n_accepted", "n", "level")
     return {**where, **{name: getattr(found, name) for name in names}, "reason": found.threshold.reason}
 

@@ -239,6 +239,20 @@ def _prompts_digest(file: TrialFile) -> str:
 STOPPED_EARLY = "stopped early"
 """What labels say of a model whose run stopped early: the nominal coverage of its ordinary intervals does not hold."""
 
+_MARKED = re.compile(rf"[( ]{STOPPED_EARLY}\)(?: \[\d+\])?")
+
+
+def is_marked(label: str) -> bool:
+    """Return whether the label of a model says that its run stopped early.
+
+    Examples
+    --------
+    >>> is_marked("m (effort=low, stopped early)"), is_marked("m (stopped early) [2]"), is_marked("stopped early")
+    (True, True, False)
+    """
+    match = _MARKED.search(label)
+    return match is not None and match.end() == len(label)
+
 
 def _compatible_files(files: Sequence[TrialFile]) -> list[list[TrialFile]]:
     """Partition files into variants: files that can be pooled, because nothing that could change a reply differs.

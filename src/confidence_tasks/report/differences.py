@@ -16,8 +16,8 @@ from confidence_tasks.report import given
 from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.compared_runs import model_pairs
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.labels import why_missing
 from confidence_tasks.report.ranks import Ranks, ranks_of
+from confidence_tasks.report.stopped import remark_on
 from confidence_tasks.report.summary_tables import Differences, grouped
 from confidence_tasks.study.given_trials import as_pandas, given_trials
 
@@ -261,7 +261,7 @@ def _difference(each: comparison.Comparison) -> dict[str, Any]:
         "p_adjusted": each.p_adjusted,
         "n": each.n_questions,
         **_of_clusters(each),
-        "reason": why_missing(each.difference),
+        "reason": remark_on(each.difference, each.first, each.second),
     }
 
 

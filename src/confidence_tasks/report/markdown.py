@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.logs.texts import without_controls
-from confidence_tasks.report.acceptance import acceptance_table
+from confidence_tasks.report.acceptance_table import acceptance_table
 from confidence_tasks.report.labels import (
     TITLE,
     difference_cells,

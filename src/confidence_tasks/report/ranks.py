@@ -16,8 +16,9 @@ from confidence_tasks.report import given, ranked_tasks
 from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.compare import shared_trials
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.labels import measure_label, number, why_missing
+from confidence_tasks.report.labels import measure_label, number
 from confidence_tasks.report.ranking import Ranking, rank_by_measures, rank_text
+from confidence_tasks.report.stopped import remark_on
 from confidence_tasks.report.summary_tables import Table
 from confidence_tasks.study.given_trials import given_trials
 from confidence_tasks.study.measures import Measure
@@ -174,7 +175,7 @@ def rank_frame(rankings: Sequence[Ranking]) -> pd.DataFrame:
             "rank_last": each.last,
             "leads": each.model in ranking.leaders,
             "n": ranking.n_questions,
-            "reason": each.reason or why_missing(each.interval),
+            "reason": each.reason or remark_on(each.interval, each.model),
         }
         for ranking in rankings
         for each in ranking.models
@@ -193,7 +194,7 @@ def pair_frame(rankings: Sequence[Ranking]) -> pd.DataFrame:
             "low": float(pair.difference.low),
             "high": float(pair.difference.high),
             "p_adjusted": pair.p_adjusted,
-            "reason": why_missing(pair.difference),
+            "reason": remark_on(pair.difference, pair.first, pair.second),
         }
         for ranking in rankings
         for pair in ranking.pairs

@@ -25,8 +25,7 @@ from confidence_tasks.report.groups import (
     pooled_groups,
     split_by_source,
 )
-from confidence_tasks.report.labels import why_missing
-from confidence_tasks.report.stopped import with_sequences
+from confidence_tasks.report.stopped import remark_on, with_sequences
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.statistics.inference import bonferroni
 from confidence_tasks.statistics.inference.tests import adjusted_for_all
@@ -77,7 +76,7 @@ class TaskResults:
     @cached_property
     def accepted(self) -> list[AcceptedAnswers]:
         """The thresholds of models and conditions with enough questions, computed at first use."""
-        return list(accepted_answers(self))
+        return list(accepted_answers(self.task_trials, self.settings))
 
     @cached_property
     def variants_by_model(self) -> dict[str, list[ModelTrials]]:
@@ -276,7 +275,7 @@ def estimates_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
     Columns are ``study``, ``task``, ``model``, ``by``, ``group``, ``source`` (empty for the mean over sources),
     ``measure``, ``value``, ``low``, ``high``, ``level``, ``n`` (trials), ``n_questions``, ``n_clusters`` and
     ``design_effect`` (NaN without clusters), ``n_resamples``, ``n_undefined`` and ``reason`` (why a value or an
-    interval is missing).
+    interval is missing, or that its nominal coverage does not hold, as the run stopped early).
     """
     rows = [
         {
@@ -287,7 +286,7 @@ def estimates_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
             "design_effect": entry.clusters.design_effect if entry.clusters else math.nan,
             "n_resamples": entry.interval.n_resamples,
             "n_undefined": entry.interval.n_undefined,
-            "reason": why_missing(entry.interval),
+            "reason": remark_on(entry.interval, entry.model),
         }
         for task in results
         for entry in task.estimates
@@ -302,7 +301,7 @@ def contrasts_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
     difference), ``low``, ``high``, ``level``, ``p_value`` (from the same pivot as the interval), ``p_adjusted``
     (Bonferroni, over all comparisons of the measure in the study's tasks), ``p_exchange`` (the papers' exchange test,
     not corrected), ``method`` (the pivot), ``n_questions``, ``n_clusters`` and ``design_effect`` (NaN without
-    clusters) and ``reason`` (why the difference or its interval is missing).
+    clusters) and ``reason`` (as in :func:`estimates_frame`).
     """
     rows = [
         {
@@ -314,7 +313,7 @@ def contrasts_frame(results: Iterable[TaskResults]) -> pd.DataFrame:
             "n_questions": contrast.n_questions,
             "n_clusters": contrast.clusters.n if contrast.clusters else math.nan,
             "design_effect": contrast.clusters.design_effect if contrast.clusters else math.nan,
-            "reason": why_missing(contrast.interval),
+            "reason": remark_on(contrast.interval, contrast.model),
         }
         for task in results
         for contrast in task.contrasts

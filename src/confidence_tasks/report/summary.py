@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from confidence_tasks.catalogue import study_named
 from confidence_tasks.logs.collection import Path
+from confidence_tasks.logs.sequences import of_stopped_run
 from confidence_tasks.logs.task_trials import Columns, TaskTrials
 from confidence_tasks.own_replies.intervals import LEVEL, interval_trials
 from confidence_tasks.report.checks import notice_records
@@ -32,8 +33,8 @@ from confidence_tasks.report.given import (
     standard_measures,
 )
 from confidence_tasks.report.groups import Group, split_by_source
-from confidence_tasks.report.labels import why_missing
 from confidence_tasks.report.results import compute_results, estimates_frame, results_without_numbers
+from confidence_tasks.report.stopped import remark_on
 from confidence_tasks.report.summary_tables import Summary, grouped
 from confidence_tasks.statistics import Reason
 from confidence_tasks.study import score_measures as scored
@@ -127,6 +128,9 @@ def summary(
 
     Notes
     -----
+    If a run stopped early at the decision of its gate, the gated measure has a confidence sequence, and ``reason`` says
+    of other intervals that their nominal coverage does not hold.
+
     On logs, a measure that the study has is the study's own. Numbers and intervals equal those of ``confidence-tasks
     report``. The kind of interval depends on the measure
     (``docs/reliability.md``); all use the same resamples of the questions.
@@ -171,11 +175,27 @@ def _summary_of_logs(
 ) -> Summary:
     """Summarise the trials of logs, with the study's own measures where it has them."""
     logs = pd.concat([trials_frame(task).assign(task=task.task) for task in tasks], ignore_index=True)
-    by = ("task", "model", "condition") if by is None else by
+    by = OF_LOGS if by is None else by
     trials, names = given_trials(logs, None, None, by, None)
     trials = trials.join(logs[[name for name in logs if name not in trials]])
     own = {task.task: task.study.measures_by_name for task in tasks}
-    return _summary_of_trials(trials, names, measures, own, settings)
+    found = _summary_of_trials(trials, names, measures, own, settings)
+    return replace(found, frame=_with_sequences(found.frame, tasks)) if set(names) == set(OF_LOGS) else found
+
+
+OF_LOGS = ("task", "model", "condition")
+"""Groups of the trials of logs."""
+
+
+def _with_sequences(frame: pd.DataFrame, tasks: Sequence[TaskTrials]) -> pd.DataFrame:
+    """Return measures by task, model and condition with valid intervals of the gates of runs that stopped early."""
+    frame = frame.set_index([*OF_LOGS, "measure"])
+    found = [each for task in tasks for model in task.models for each in of_stopped_run(task, model)]
+    for each in found:
+        row = each.task, each.model, each.condition, each.gate.measure
+        if row in frame.index and len(each.limits.low):
+            frame.loc[row, ["low", "high", "reason"]] = each.limits.low[-1], each.limits.high[-1], ""
+    return frame.reset_index()
 
 
 def _summary_of_trials(
@@ -285,7 +305,7 @@ def _row(measure: Measure, trials: pd.DataFrame, entry: Estimated | None) -> dic
     if n and entry is not None:
         interval = entry.interval
         row |= {"value": float(interval.estimate), "low": float(interval.low), "high": float(interval.high)}
-        row["reason"] = why_missing(interval)
+        row["reason"] = remark_on(interval, *trials.get("model", pd.Series()).astype(str).unique())
     else:
         row |= dict.fromkeys(("value", "low", "high"), math.nan)
         row["reason"] = f"no value: {'correct is a probability, not an outcome' if n else Reason.EMPTY}"
@@ -345,7 +365,8 @@ def metrics(
     DataFrame
         One row per measure and condition: ``study``, ``task``, ``model``, ``condition``, ``measure``, ``value``,
         ``low``, ``high``, ``n`` (trials), ``n_clusters`` and ``design_effect`` (NaN without clusters) and ``reason``
-        (why a value or an interval is missing). With several sources, values are means over the sources.
+        (why a value or an interval is missing, or that its nominal coverage does not hold). With several sources,
+        values are means over the sources.
         ``attrs["notices"]`` has the notices of the report's checks, a list of mappings with ``severity``, ``task``,
         ``title``, ``meaning`` and ``where``.
 

@@ -133,8 +133,9 @@ class Summary(Table):
     ----------
     frame : DataFrame
         The columns of ``by``, then ``measure``, ``value``, ``low``, ``high``, ``n`` (trials without missing values that
-        the measure needs) and ``reason`` (why a value or an interval is missing). With clusters also ``n_clusters`` and
-        ``design_effect``, the variance with clusters relative to that with questions as units.
+        the measure needs) and ``reason`` (why a value or an interval is missing, or that the run stopped early). With
+        clusters also ``n_clusters`` and ``design_effect``, the variance with clusters relative to that with questions
+        as units.
     trials : DataFrame
         The trials, with the columns of ``by``, ``question_id``, ``source``, ``correct`` and ``confidence``, and with
         clusters ``unit``.

@@ -23,7 +23,7 @@ from confidence_tasks.logs.collection import Collection
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.logs.texts import without_controls
 from confidence_tasks.logs.trial_files import Skipped
-from confidence_tasks.report.acceptance import acceptance_table
+from confidence_tasks.report.acceptance_table import acceptance_table
 from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, Overview, overviews, variants_table

@@ -255,7 +255,8 @@ def _winnings(worst: FloatArray, bound: float) -> FloatArray:
     """Return what each bet wins or loses on each observation, in shares of its capital, above and below: (2, k, n)."""
     above, below = worst
     gains = np.array([above / bound - 1.0, (1.0 - below) / (1.0 - bound) - 1.0])
-    return BETS[:, np.newaxis] * gains[:, np.newaxis, :]
+    winnings: FloatArray = BETS[:, np.newaxis] * gains[:, np.newaxis, :]
+    return winnings
 
 
 def _largest_rejected(values: FloatArray, means: FloatArray, level: float) -> FloatArray:

@@ -281,3 +281,53 @@ def test_summary_metrics_and_compare_warn(stopped: EvalLog, whole: EvalLog) -> N
     assert "Stopped early" in text
     with pytest.warns(UserWarning, match="Stopped early"):
         compare(stopped.location, whole.location)
+
+
+MARK = "stopped early: nominal coverage does not hold"
+
+
+def test_no_ordinary_interval_of_a_stopped_run_is_without_a_mark(stopped: EvalLog, whole: EvalLog) -> None:
+    logs = [stopped.location, whole.location]
+    with pytest.warns(UserWarning, match="Stopped early"):
+        both = summary(logs).to_frame()
+    with pytest.warns(UserWarning, match="Stopped early"):
+        values = metrics(logs)
+    for table in (both, values):
+        of_stopped = table[table["model"].str.contains("stopped early") & table["low"].notna()]
+        is_gated = of_stopped["measure"] == "accuracy"
+        assert (of_stopped["reason"] == MARK).tolist() == (~is_gated).tolist()
+        assert (
+            not table.loc[~table["model"].str.contains("stopped early"), "reason"]
+            .str.contains("stopped")
+            .any()
+        )
+    keys = ["model", "condition", "measure"]
+    limits = values.set_index(keys)[["low", "high"]]
+    assert limits.loc[both.set_index(keys).index].to_numpy() == pytest.approx(
+        both[["low", "high"]].to_numpy(), nan_ok=True
+    )
+
+
+def test_groups_without_the_model_are_marked_too(stopped: EvalLog) -> None:
+    with pytest.warns(UserWarning, match="Stopped early"):
+        found = summary(stopped.location, by="condition", measures=["accuracy", "brier"])
+    assert set(found.to_frame()["reason"]) == {MARK}
+    assert MARK in repr(found)
+
+
+def test_differences_and_ranks_with_a_stopped_run_are_marked(stopped: EvalLog, whole: EvalLog) -> None:
+    with pytest.warns(UserWarning, match="Stopped early"):
+        differences = compare(stopped.location, whole.location, measures=["accuracy"]).to_frame()
+    assert set(differences["reason"]) == {MARK}
+    done = CliRunner().invoke(main, ["compare", stopped.location, whole.location, "--json", "--no-cache"])
+    first = next(each for each in json.loads(done.stdout)["comparisons"] if each["measure"] == "accuracy")
+    assert (first["first_value_reason"], first["second_value_reason"]) == (MARK, "")
+    assert first["difference_reason"] == MARK
+
+
+@pytest.mark.parametrize("arguments", [["threshold", "--accuracy", "0.5"], ["recalibrate", "--force"]])
+def test_decisions_on_a_stopped_run_are_marked(stopped: EvalLog, arguments: list[str]) -> None:
+    name, *options = arguments
+    done = CliRunner().invoke(main, [name, stopped.location, *options, "--json", "--no-cache"])
+    assert all(each["stopped_early"] for each in json.loads(done.stdout))
+    assert "neither intervals nor guarantees have their nominal level" in " ".join(done.stderr.split())

@@ -32,10 +32,22 @@ if TYPE_CHECKING:
     from confidence_tasks.harness.workers import Advance, Workers
     from confidence_tasks.logs.cache import Cache
     from confidence_tasks.logs.collection import Collection
+    from confidence_tasks.logs.task_trials import TaskTrials
     from confidence_tasks.report.notices import Notice
 
 WIDTH = 100
 """Maximum length of a line without an address; less in a narrower terminal."""
+
+
+def print_stopped_early(tasks: Iterable[TaskTrials]) -> None:
+    """Print which runs stopped early, so that neither ordinary intervals nor guarantees hold for them."""
+    for task in tasks:
+        for model in task.models:
+            if model.stopped:
+                print_message(
+                    f" {task.task}, {model.label}: neither intervals nor guarantees have their nominal level",
+                    "stopped early",
+                )
 
 
 def print_message(

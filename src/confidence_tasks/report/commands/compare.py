@@ -238,16 +238,18 @@ def _fail_if_worse(compared: Sequence[_Compared], margin: float) -> None:
 
 def _comparison_record(comparison: Comparison) -> dict[str, Any]:
     """Return a comparison for JSON."""
+    from confidence_tasks.report.stopped import remark_on
+
     names = ("study", "task", "condition", "measure", "first", "second")
     statistics = ("p_value", "p_adjusted", "p_exchange", "n_questions", "n_clusters")
     record: dict[str, Any] = {name: getattr(comparison, name) for name in (*names, *statistics)}
-    for name, interval in (
-        ("first_value", comparison.first_interval),
-        ("second_value", comparison.second_interval),
-        ("difference", comparison.difference),
+    for name, interval, models in (
+        ("first_value", comparison.first_interval, (comparison.first,)),
+        ("second_value", comparison.second_interval, (comparison.second,)),
+        ("difference", comparison.difference, (comparison.first, comparison.second)),
     ):
         record |= {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}
-        record[f"{name}_reason"] = why_missing(interval)
+        record[f"{name}_reason"] = remark_on(interval, *models)
     sides = ("first", "second", "difference")
     effects = zip(sides, comparison.design_effects, strict=True)
     return record | {f"{side}_design_effect": effect for side, effect in effects}

@@ -22,6 +22,7 @@ from confidence_tasks.report.commands import (
     parse_with,
     print_json,
     print_message,
+    print_stopped_early,
     print_table,
     progress,
     read_trials,
@@ -206,6 +207,7 @@ def _pilot_clusters(
             )
         return None
     tasks = group_by_task(read_trials([pilot]).files)
+    print_stopped_early(tasks)
     with as_click_error():
         design = _power_designs()[study]
         label = design.read_condition(condition or design.condition)

@@ -28,13 +28,21 @@ def acceptance(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
     """Draw accuracy against the share of accepted answers, under each condition with a guaranteed threshold."""
     for condition in results.conditions:
         answers = [each for each in results.accepted if each.condition == condition]
-        marks = [_marks(each, styles) for each in answers if each.guaranteed]
-        if marks:
-            lines = [_line(each, styles) for each in answers]
-            lowest = np.floor(10.0 * min(float(line.y.min()) for line in lines)) / 10.0
-            texts = [_texts(each) for each in answers if each.guaranteed]
-            look = {"lines": lines, "marks": marks, "texts": texts, "lowest": lowest}
-            yield panel(group_label(condition), panels.accepted, **look)
+        if any(each.guaranteed for each in answers):
+            yield _panel(condition, answers, styles)
+
+
+def _panel(condition: str, answers: Sequence[AcceptedAnswers], styles: ModelStyles) -> Panel:
+    """Return the panel of a condition: the curves of all models, and the guaranteed thresholds of those with one."""
+    lines = [_line(each, styles) for each in answers]
+    marked = [each for each in answers if each.guaranteed]
+    look = {
+        "lines": lines,
+        "marks": [_marks(each, styles) for each in marked],
+        "texts": [_texts(each) for each in marked],
+        "lowest": np.floor(10.0 * min(float(line.y.min()) for line in lines)) / 10.0,
+    }
+    return panel(group_label(condition), panels.accepted, **look)
 
 
 def _line(answers: AcceptedAnswers, styles: ModelStyles) -> Line:
