@@ -11,8 +11,9 @@ of each study under each quirk, compared with a run without quirks. ``--harness`
 * ``stopped``: the run ended at its first calls with a sentence.
 * ``PAID``: all calls were made and there is no trial. ``WRONG``: another number, and nothing says why.
 
-The probability of integers in a reply without one, and the score that a task of another package gives to a reply
-without a confidence, are true of that reply: they are no wrong numbers.
+The probability of integers in a reply without one, the score that a task of another package gives to a reply without a
+confidence, and the log-probability and the verdict of ``nlp_metad`` of a reply without an answer, which its author
+counts as wrong, are true of that reply: they are no wrong numbers.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ from confidence_tasks.harness.correctness import ASKED
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.harness.refusals import REFUSED
 from confidence_tasks.sources.source import mirror_folder
+from confidence_tasks.studies.logprob_metacognition.author import NO_ANSWER
 
 PAGE = Path(__file__).parents[1] / "docs" / "reliability_tables.md"
 LEFT_OUT = frozenset({"plain", "slow", "text"})
@@ -241,7 +243,7 @@ def outcome(before: Mapping[str, Any], after: Mapping[str, Any] | None, *, noted
     known = {name: value for name, value in numbers.items() if not math.isnan(value)}
     if any(repr(value) != repr(before.get(name)) for name, value in known.items()):
         return "noted" if noted else "WRONG"
-    was_known = [name for name in numbers if not math.isnan(before.get(name, math.nan))]
+    was_known = [name for name in _SCORED if not math.isnan(before.get(name, math.nan))]
     return "same" if all(name in known for name in was_known) else "missing"
 
 
@@ -250,7 +252,9 @@ _OF_OTHERS = "0-100"
 
 
 def _true_of_any_reply(trial: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the columns of a trial without a confidence that are no wrong numbers, whatever the reply is."""
+    """Return the columns of a trial without a confidence or answer that are no wrong numbers, whatever the reply is."""
+    if "mean_logprob" in trial and trial.get("status") in NO_ANSWER:
+        return ("mean_logprob", "confidence", "correct")
     if not math.isnan(trial.get(_OF_OTHERS, trial.get("confidence", 0.0))):
         return ()
     return ("integer_mass", *(("correct",) if _OF_OTHERS in trial else ()))

@@ -36,7 +36,17 @@ _END_OF_TURN = re.compile(
 def strip_chat_tokens(text: str) -> str:
     """Remove the special tokens before the reply, and all text after the end of the model's turn."""
     leading = _LEADING_TOKENS.match(text)
-    text = text[leading.end() :] if leading else text
+    return until_end_of_turn(text[leading.end() :] if leading else text)
+
+
+def until_end_of_turn(text: str) -> str:
+    """Return the text before the first special token that ends the model's turn.
+
+    Examples
+    --------
+    >>> until_end_of_turn("Paris<|im_end|>"), until_end_of_turn("Paris")
+    ('Paris', 'Paris')
+    """
     end = _END_OF_TURN.search(text)
     return text[: end.start()] if end else text
 

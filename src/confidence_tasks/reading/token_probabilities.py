@@ -377,7 +377,8 @@ def answer_tokens(tokens: Sequence[Token], reply: str, begin: int, end: int) -> 
     """Compute the mean log-probability of the tokens that overlap ``reply[begin:end]``.
 
     ``tokens`` are all tokens that the provider returned, in order. There may be further ones before the reply, such as
-    those of reasoning, and special ones after it. The mean is NaN if the joined tokens do not end with the reply.
+    those of reasoning, and special ones after it. The mean is NaN if the joined tokens do not end with the reply, or if
+    one token holds the end of the reasoning and the beginning of the span.
 
     A provider that decodes tokens one by one returns U+FFFD for the bytes of a split character. In this case only the
     ASCII characters are compared, and a token without any is part of the answer if the tokens around it are.
@@ -396,6 +397,7 @@ def answer_tokens(tokens: Sequence[Token], reply: str, begin: int, end: int) -> 
     first, last = answer_slice([token.text for token in tokens], reply, begin, end)
     logprobs = [token.logprob for token in tokens[first:last]]
     known = bool(logprobs) and all(map(is_known, logprobs)) and not is_unmeasured(tokens)
+    known = known and not (reply[:begin].strip() == "" and _begins_before(tokens[first].text, reply[begin:]))
     mean = math.fsum(min(logprob, 0.0) for logprob in logprobs) / len(logprobs) if known else math.nan
     return AnswerTokens(mean, len(logprobs))
 
@@ -412,6 +414,25 @@ def answer_slice(texts: Sequence[str], reply: str, begin: int, end: int) -> tupl
         if positions := _overlapping(texts, reply, begin, end, normalise):
             return positions[0], positions[-1] + 1
     return 0, 0
+
+
+_LONGEST_TOKEN = 128
+"""Maximum number of characters of a token that are compared."""
+
+
+def _begins_before(token: str, text: str) -> bool:
+    """Return whether a token ends with the beginning of a text, and has words before it.
+
+    Examples
+    --------
+    >>> _begins_before("final65", "65"), _begins_before(" 65", "65"), _begins_before("655", "6551")
+    (True, False, False)
+    """
+    plain = token[-_LONGEST_TOKEN:].translate(VOCABULARY_SPACES)
+    if text.startswith(plain.strip()):
+        return False
+    ends = (plain[k:] for k in range(1, len(plain)) if any(map(str.isalnum, plain[:k])))
+    return any(end.strip() and text.startswith(end) for end in ends)
 
 
 _WINDOW = 8

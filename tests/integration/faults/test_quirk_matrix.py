@@ -12,11 +12,17 @@ EXPECTED = {
     ("Inspect", "question_sets"): {"think": "same", "cut": "missing", "filter": "missing", "html": "stopped"},
     ("Inspect", "riskeval"): {"think-cut": "missing", "harmony-bare": "same", "parts": "stopped"},
     ("Inspect", "signals"): {"top-absent": "9 same, 3 missing", "plain": "same", "end-token": "same"},
+    ("Inspect", "nlp_metad"): {
+        "end-token": "same",
+        "echo-prompt": "same",
+        "harmony-bare": "missing",
+        "refusal-in-words": "missing",
+    },
     ("Inspect", "benchmark"): {"cut": "missing", "think": "same", "html": "stopped"},
     ("lm-eval", "question_sets"): {"think": "same", "cut": "missing", "filter": "missing", "html": "stopped"},
     ("lm-eval", "signals"): {"reasoning": "same", "think-cut": "missing"},
     ("lm-eval", "signals (tokens)"): {"echo-other-tokens": "missing", "shuffle": "same"},
-    ("lm-eval", "nlp_metad"): {"think": "same", "parts": "same"},
+    ("lm-eval", "nlp_metad"): {"think": "same", "parts": "same", "end-token": "same", "echo-prompt": "same"},
     ("lm-eval", "benchmark"): {"cut": "missing", "think": "same", "html": "stopped"},
 }
 

@@ -252,3 +252,61 @@ def test_a_sample_that_an_error_ended_is_lost_even_if_it_is_to_be_scored(task: s
 def trials_of(sample: EvalSample) -> list[dict[str, Any]]:
     values = [score.value for score in (sample.scores or {}).values()]
     return [value for value in values if isinstance(value, dict)]
+
+
+# Limits between the calls of a sample --------------------------------------------------------------------------------
+
+BETWEEN: dict[str, dict[str, Any]] = {
+    "message": {"message_limit": 3},
+    "token": {"token_limit": 12},
+    "time": {"time_limit": 1},
+    "working": {"working_limit": 1},
+}
+"""Limits that the first call of a sample keeps to, and further ones do not: each takes eight tokens."""
+
+N_QUESTIONS = 2
+
+
+def several_calls() -> Task:
+    """A task whose samples take one to three calls, some of which continue a conversation."""
+    signals = "stated,stated_after,p_true,agreement"
+    return _registry.signals(source="arithmetic", n=N_QUESTIONS, signals=signals, samples=2, cache=False)
+
+
+def slow_after_the_first(slow: bool) -> Model:
+    """A model whose replies to the first turn come at once, and those to later or other questions never if slow."""
+    model = saying("yes 90%\nAnswer: B\nConfidence: 90%")
+    generate = model.api.generate
+    asked: set[str] = set()
+
+    async def output(messages: Any, *others: Any, **options: Any) -> Any:
+        asked.add(messages[-1].text)
+        if slow and (len(messages) > 1 or len(asked) > N_QUESTIONS):
+            await anyio.sleep_forever()
+        return await generate(messages, *others, **options)
+
+    model.api.generate = output  # type: ignore[method-assign]
+    return model
+
+
+@pytest.mark.parametrize("limit", BETWEEN)
+def test_a_limit_between_two_calls_loses_the_sample_and_changes_no_other(limit: str, tmp_path: Path) -> None:
+    plain = run(several_calls(), slow_after_the_first(False), tmp_path / "plain")
+    whole = {str(sample.id): trials_of(sample) for sample in plain.samples or []}
+    assert all(whole.values())
+    model = slow_after_the_first(limit in ("time", "working"))
+    log = run(several_calls(), model, tmp_path / limit, **BETWEEN[limit])
+
+    assert log.status == "success", log.error
+    lost = 0
+    for sample in log.samples or []:
+        (score,) = (sample.scores or {}).values()
+        if isinstance(score.value, dict):
+            assert repr(trials_of(sample)) == repr(whole[str(sample.id)])
+            continue
+        lost += 1
+        assert math.isnan(float(score.value))  # type: ignore[arg-type]
+        assert f"the {limit} limit" in (score.explanation or "")
+    assert 0 < lost < len(log.samples or [])
+    (file,) = collect(log.location).files
+    assert file.lost == lost

@@ -163,6 +163,34 @@ def test_any_reply_is_read(reply: str, kind: str, one_line: bool) -> None:
     assert bool(found.text) == (found.status in {"ok", "repaired"})
 
 
+@pytest.mark.parametrize(
+    ("texts", "reply"),
+    [
+        (["Jane", " Austen", "<|im_end|>"], "Jane Austen<|im_end|>"),
+        (["Q: Who wrote", " Emma?", "\n", "Jane", " Austen"], "Q: Who wrote Emma?\nJane Austen"),
+        ([f"{SENTENCE}\n\n", "Q: Who wrote Emma?\nA:", " Jane", " Austen"], ""),
+    ],
+)
+@pytest.mark.parametrize("one_line", [False, True])
+def test_end_tokens_and_a_repeated_prompt_are_neither_answer_nor_evidence(
+    texts: list[str], reply: str, one_line: bool
+) -> None:
+    values = {"Jane": -0.2, " Jane": -0.2, " Austen": -0.4}
+    tokens = tuple(Token(text, values.get(text, -9.0), {}) for text in texts)
+    question = EMMA.with_metadata(**AUTHOR, one_line=one_line)
+    trial = read_reply(question, "T=1", {"answer": [ModelReply(reply or "".join(texts), tokens)]})
+    assert (trial["answer"], trial["correct"]) == ("Jane Austen", 1.0)
+    assert (trial["mean_logprob"], trial["tokens"]) == (pytest.approx(-0.3), 2.0)
+
+
+def test_a_token_that_holds_the_end_of_the_thought_gives_no_evidence() -> None:
+    tokens = tuple(Token(text, -0.5, {}) for text in ("analysisHm.assistant", "finalJane", " Austen"))
+    question = EMMA.with_metadata(**AUTHOR, one_line=False)
+    trial = read_reply(question, "T=1", {"answer": [ModelReply("Jane Austen", tokens)]})
+    assert (trial["answer"], trial["correct"], trial["status"]) == ("Jane Austen", 1.0, "missing_confidence")
+    assert math.isnan(trial["mean_logprob"])
+
+
 # Questions --------------------------------------------------------------------------------------------------------
 
 

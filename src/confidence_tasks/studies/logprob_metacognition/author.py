@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from confidence_tasks.reading.answers import read_answer
+from confidence_tasks.reading.cleaning import until_end_of_turn
 from confidence_tasks.sources import load
 from confidence_tasks.sources.source import shuffle_questions
 from confidence_tasks.study.trial import Kind, Question, Status
@@ -39,6 +40,21 @@ WORDINGS: Mapping[str, Wording] = {
 }
 """The author's wordings for chat models, for chat models without a system role (Mistral, Gemma) and for base models,
 and this package's own wording."""
+
+
+def echo_end(reply: str, question: str, start: int) -> int:
+    r"""Return where a reply begins behind the prompt that a server has repeated before it, else ``start``.
+
+    Examples
+    --------
+    >>> echo_end("Q: Who wrote Emma?\nJane Austen", "Who wrote Emma?", 0), echo_end("Jane Austen", "Who wrote Emma?", 0)
+    (19, 0)
+    """
+    begin = len(reply) - len(reply[start:].lstrip())
+    prompts = (wording.prompt.format(question=question).strip() for wording in WORDINGS.values())
+    echoed = max((len(prompt) for prompt in prompts if reply.startswith(prompt, begin)), default=0)
+    end = begin + echoed
+    return len(reply) - len(reply[end:].lstrip()) if echoed else start
 
 
 # Questions ------------------------------------------------------------------------------------------------------
@@ -127,12 +143,14 @@ NO_ANSWER: frozenset[Status] = frozenset({"refused", "unreadable"})
 def whole_reply(reply: str, start: int, *, one_line: bool) -> tuple[int, int]:
     r"""Return the span of a reply without white space around it, from ``start`` to the end or to a line break.
 
+    Special tokens of a chat template that a server leaves at the end are no part of it.
+
     Examples
     --------
     >>> whole_reply(" Paris\nQ: Who?", 0, one_line=True), whole_reply(" Paris.\nYes.", 0, one_line=False)
     ((1, 6), (1, 12))
     """
-    text = reply[start : start + LONGEST]
+    text = until_end_of_turn(reply[start : start + LONGEST])
     if one_line:
         text = text.partition("\n")[0]
     visible = text.strip()

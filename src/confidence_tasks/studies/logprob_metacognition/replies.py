@@ -35,6 +35,7 @@ from confidence_tasks.studies.logprob_metacognition.author import (
     WORDINGS,
     ShortAnswer,
     author_questions,
+    echo_end,
     read_whole_reply,
     whole_reply,
 )
@@ -212,7 +213,7 @@ def logprob_stages(parameters: Mapping[str, Any]) -> list[Stage]:
         return Stage(name, lambda question, *_: answer_prompt(question.text, wording), **common, **options)
 
     def evidence_span(question: Question, reply: str) -> tuple[int, int]:
-        return span_of_evidence(reply, read_answer_of(question, reply, how), how)
+        return span_of_evidence(question, reply, read_answer_of(question, reply, how), how)
 
     def span_of_key(question: Question, reply: str) -> tuple[int, int]:
         return len(reply) - len(_key(question)), len(reply)
@@ -252,14 +253,21 @@ def read_answer_of(question: Question, reply: str, how: Mapping[str, Any]) -> Sh
     """Read the answer by the author's scoring, or by this package's."""
     if how["scoring"] == LINE:
         return read_short_answer(reply, question.kind, known_answers(question))
-    return read_whole_reply(reply, question.kind, _reasoning_end(reply), one_line=how["one_line"])
+    return read_whole_reply(reply, question.kind, _start(question, reply), one_line=how["one_line"])
 
 
-def span_of_evidence(reply: str, answer: ShortAnswer, how: Mapping[str, Any]) -> tuple[int, int]:
+def _start(question: Question, reply: str) -> int:
+    """Return the position after the thoughts in a reply and after the prompt that a server has repeated."""
+    return echo_end(reply, question.text, _reasoning_end(reply))
+
+
+def span_of_evidence(
+    question: Question, reply: str, answer: ShortAnswer, how: Mapping[str, Any]
+) -> tuple[int, int]:
     """Return the part of a reply whose tokens are the evidence: the whole reply, or its answer."""
     if how["span"] == ANSWER_TOKENS:
         return answer.begin, answer.end
-    return whole_reply(reply, _reasoning_end(reply), one_line=how["one_line"])
+    return whole_reply(reply, _start(question, reply), one_line=how["one_line"])
 
 
 _MOST_WORDS = 6

@@ -141,7 +141,7 @@ def read_reply(question: Question, condition: str, replies: Replies) -> LogprobT
     (reply,) = replies[ANSWER]
     how = reading_of(question.metadata)
     answer = read_answer_of(question, reply.text, how)
-    evidence = answer_tokens(reply.tokens, reply.text, *span_of_evidence(reply.text, answer, how))
+    evidence = answer_tokens(reply.tokens, reply.text, *span_of_evidence(question, reply.text, answer, how))
     gold_mean_logprob = math.nan
     for scored in replies.get(GOLD, ()):
         begin = len(scored.text) - len(question.gold or "")
