@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from confidence_tasks.logs.about_models import AboutModels
 from confidence_tasks.logs.task_trials import Columns
 from confidence_tasks.report.groups import Group, ModelGroups, TrialSubset
 from confidence_tasks.statistics import Estimate, Interval
@@ -58,6 +59,8 @@ class Settings:
         Seed of all draws.
     groups : tuple
         Named groups of models; some tables show the mean of each.
+    about : tuple
+        What the user's file says of models; some tables of papers show it.
     cluster : str
         What questions of a cluster share, as in :func:`confidence_tasks.report.clusters.with_units`.
     """
@@ -67,6 +70,7 @@ class Settings:
     seed: int = 0
     groups: ModelGroups = ()
     cluster: str = ""
+    about: AboutModels = ()
 
     def seed_of(self, *purpose: str) -> tuple[int, int]:
         """Return the seed of the draws for one purpose: the same in every report, whatever else is in it."""

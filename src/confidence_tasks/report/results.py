@@ -209,7 +209,12 @@ def results_and_lost(
 
 def _job(task: TaskTrials, model: ModelTrials, settings: Settings) -> Job:
     """Return the arguments of :func:`model_numbers` for a model, with a name to show."""
-    arguments = (task.study.name, task.design.baseline, replace(settings, groups=()), {**model.columns})
+    arguments = (
+        task.study.name,
+        task.design.baseline,
+        replace(settings, groups=(), about=()),
+        {**model.columns},
+    )
     return f"{task.design.title}: {model.label}", arguments
 
 

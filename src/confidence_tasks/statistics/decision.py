@@ -23,6 +23,7 @@ __all__ = [
     "abstention_rate",
     "abstention_slope",
     "answered_accuracy",
+    "fitted_threshold",
     "implied_threshold",
     "mean_utility",
     "optimal_decision",
@@ -261,6 +262,53 @@ def scaffold_utility(
     """
     decision = _scaffold_decision(confidence, penalty, available)
     return mean_utility(decision, correct, penalty, normalized=normalized, weights=weights)
+
+
+def fitted_threshold(
+    correct: ArrayLike, confidence: ArrayLike, penalty: ArrayLike, available: ArrayLike | None = None
+) -> float:
+    """Return the threshold on confidence with the highest utility on these trials.
+
+    Parameters
+    ----------
+    correct, confidence, penalty, available
+        As in :func:`scaffold_utility`.
+
+    Returns
+    -------
+    float
+        The smallest confidence that is answered, in [0, 1]; infinite if it is best never to answer, NaN without trials.
+        The highest of several thresholds with the same utility.
+
+    Notes
+    -----
+    Unlike :func:`optimal_threshold`, it does not assume that confidence is calibrated. The utility on the trials on
+    which it is fitted is too high: test it on others. With calibrated confidence and many trials, it is the smallest
+    confidence from the optimal threshold on.
+
+    References
+    ----------
+    Geifman & El-Yaniv (2017), Selective classification for deep neural networks, arXiv:1705.08500, for a threshold that
+    is chosen on labelled data.
+
+    Examples
+    --------
+    >>> fitted_threshold([0, 1, 0, 1, 1], [0.6, 0.7, 0.8, 0.9, 0.9], penalty=1)
+    0.9
+    >>> fitted_threshold([0, 0], [0.9, 0.8], penalty=1)
+    inf
+    """
+    right, stated = as_probability(correct, "correct"), as_probability(confidence, "confidence")
+    cost = _per_trial(penalty, same_length(correct=right, confidence=stated))
+    if not len(right):
+        return float("nan")
+    given = np.ones(len(right)) if available is None else as_binary(available, "available")
+    same_length(confidence=stated, available=given)
+    values, index = np.unique(stated, return_inverse=True)
+    by_value = np.bincount(index, given * _expected_utility(right, cost), len(values))
+    thresholds = np.append(values, np.inf)[::-1]
+    utilities = np.append(0.0, np.cumsum(by_value[::-1]))
+    return float(thresholds[np.argmax(utilities > utilities.max() - EDGE_TOLERANCE)])
 
 
 def scaffold_gain(

@@ -18,6 +18,19 @@ def units_of(trials: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
     return trials[SAMPLING_UNIT] if SAMPLING_UNIT in trials else trials["question_id"]
 
 
+def halves(units: NDArray[Any], seed: int) -> NDArray[np.int64]:
+    """Return the half of each trial, 0 or 1: that of its unit, in a random order of the units.
+
+    Examples
+    --------
+    >>> halves(np.array(["a", "b", "a", "c"]), seed=0).tolist()
+    [0, 0, 0, 1]
+    """
+    _, index = np.unique(units, return_inverse=True)
+    order = np.random.default_rng(seed).permutation(int(index.max(initial=-1)) + 1)
+    return np.asarray(order[index] % 2, dtype=np.int64)
+
+
 def clustered_units(trials: Mapping[str, NDArray[Any]], labels: NDArray[Any]) -> NDArray[Any] | None:
     """Return the unit of each trial; None if no cluster has two questions.
 

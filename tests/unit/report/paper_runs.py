@@ -10,6 +10,7 @@ from tests.unit.report.runs import write
 from tests.unit.studies.logprob_trials import NATURAL, Evidence
 from tests.unit.studies.logprob_trials import trials as logprob_trials
 
+from confidence_tasks.logs.about_models import AboutModels
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.report import collect
@@ -163,11 +164,12 @@ class PaperReport(NamedTuple):
     papers: list[Any]
 
 
-def filled_from(path: Path, n_resamples: int = 20, groups: ModelGroups = ()) -> PaperReport:
+def filled_from(
+    path: Path, n_resamples: int = 20, groups: ModelGroups = (), about: AboutModels = ()
+) -> PaperReport:
     """Return the results and papers of files of trials, without the page."""
-    results = list(
-        compute_results(group_by_task(collect(path).files), Settings(n_resamples=n_resamples, groups=groups))
-    )
+    settings = Settings(n_resamples=n_resamples, groups=groups, about=about)
+    results = list(compute_results(group_by_task(collect(path).files), settings))
     styles = model_styles([model.label for each in results for model in each.models])
     figures = [figure for each in results for figure in figures_of(each, styles)]
     figures += [figure for each in overviews(results) for figure in overview_figures(each, styles)]

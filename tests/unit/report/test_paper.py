@@ -78,9 +78,7 @@ def test_all_items_are_filled_except_those_that_say_which_runs_are_missing(repor
     unfilled = [each for each in items(report, study) if not each.is_filled]
     assert {each.title for each in unfilled} == UNFILLED[study]
     for each in unfilled:
-        assert isinstance(each.item, NotMade) or all(
-            note.startswith(("Lacks", "`--group")) for note in each.notes
-        )
+        assert isinstance(each.item, NotMade) or all(note.startswith(("Lacks", "`--")) for note in each.notes)
         assert each.notes
     for each in items(report, study):
         if isinstance(each.item, PaperTable):
@@ -233,6 +231,7 @@ def test_lifeeval_table_2_is_of_the_common_questions_with_a_mean_per_type(report
         ("Aggregate", ""),
         (MODELS[0], "chat"),
         ("Aggregate", ""),
+        ("People", ""),
     ]
     results = results_of(grouped, "lifeeval")
     answered = ~np.isnan(
@@ -242,7 +241,8 @@ def test_lifeeval_table_2_is_of_the_common_questions_with_a_mean_per_type(report
     expected = ece(other["correct"][answered], other["confidence"][answered])
     assert rows[0][1][1].values[0] == pytest.approx(float(expected))
     assert rows[0][1][1].text == f"{expected:.3f}"
-    assert [row[1][-1].text for row in rows] == ["48", "40", "40", "40"]
+    assert [row[1][-1].text for row in rows] == ["48", "40", "40", "40", "980"]
+    assert [cell.text for cell in rows[-1][1]] == ["49.0", "–", "63.0", "–", "–", "980"]
     assert [row[1][0].values for row in rows[:2]] == [rows[0][1][0].values] * 2
     assert table(grouped, "lifeeval", "3").columns == ((MODELS[1],),)
     assert table(grouped, "lifeeval", "4").columns == ((MODELS[0],),)

@@ -8,6 +8,7 @@ from confidence_tasks.statistics import Reason, bootstrap, optimal_threshold
 from confidence_tasks.statistics.decision import (
     abstention_rate,
     answered_accuracy,
+    fitted_threshold,
     mean_utility,
     optimal_decision,
     policy_consistency,
@@ -182,3 +183,44 @@ def test_value_of_the_scaffold_has_an_interval_paired_by_question():
     per_question = scaffold_gain(answered, correct, confidence, 10.0, weights=100 * np.eye(100))
     assert interval.estimate == pytest.approx(per_question.mean())
     assert interval.standard_error == pytest.approx(per_question.std() / 10, rel=0.05)
+
+
+# The fitted threshold
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([0.0, 1.0]),
+            st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0]),
+            st.sampled_from([0.0, 1.0]),
+        ),
+        min_size=1,
+        max_size=12,
+    ),
+    st.sampled_from(PAPER_PENALTIES),
+)
+def test_no_threshold_has_a_higher_utility_than_the_fitted_one_and_no_higher_one_the_same(trials, penalty):
+    def utility(threshold):
+        return sum(
+            (1.0 if right else -penalty) for right, sure, given_ in trials if given_ and sure >= threshold
+        )
+
+    options = [*{sure for _, sure, _ in trials}, np.inf]
+    highest = max(map(utility, options))
+    right, sure, available = map(list, zip(*trials, strict=True))
+    found = fitted_threshold(right, sure, penalty, available)
+    assert found == max(each for each in options if utility(each) > highest - 1e-9)
+
+
+@pytest.mark.parametrize("penalty", PAPER_PENALTIES)
+def test_the_fitted_threshold_of_calibrated_confidence_is_the_next_above_the_optimal_one(penalty):
+    confidence = np.arange(1.0, 1000.0) / 1000.0  # the outcome is its expectation
+    above = confidence[confidence > optimal_threshold(penalty) + 1e-6]
+    assert fitted_threshold(confidence, confidence, penalty) == above.min()
+
+
+def test_a_threshold_cannot_be_fitted_without_trials_or_on_other_numbers_of_trials():
+    assert np.isnan(fitted_threshold([], [], 1.0))
+    with pytest.raises(ValueError, match="available"):
+        fitted_threshold([1, 0], [0.5, 0.6], 1.0, [1])

@@ -36,6 +36,7 @@ from confidence_tasks.report.labels import TITLE, VIEWER
 from confidence_tasks.sources.source import write_atomically
 
 if TYPE_CHECKING:
+    from confidence_tasks.logs.about_models import AboutModels
     from confidence_tasks.logs.collection import Collection
     from confidence_tasks.report.groups import ModelGroups
     from confidence_tasks.report.requirements import Requirement
@@ -57,15 +58,24 @@ def _web_address(value: str) -> str:
     return value
 
 
-def _check_groups(groups: ModelGroups, collection: Collection) -> None:
-    """Raise BadParameter if a group has a model without trials."""
-    known = {name for file in collection.files for name in (file.model, file.model.rpartition("/")[2])}
+def _checked_groups(groups: ModelGroups, about: AboutModels, collection: Collection) -> ModelGroups:
+    """Return the user's groups, or else those by kind; BadParameter if an option names no model of the logs."""
+    from confidence_tasks.report.groups import groups_by_kind
+
+    models = sorted({file.model for file in collection.files})
+    known = {*models, *(name.rpartition("/")[2] for name in models)}
     for name, members in groups:
-        if unknown := [member for member in members if member not in known]:
-            models = ", ".join(sorted({file.model for file in collection.files})) or "none"
-            raise click.BadParameter(
-                f"--group {name}: no trials of {', '.join(unknown)}; the models are {models}"
-            )
+        _refuse(f"--group {name}", [member for member in members if member not in known], models)
+    in_file = [name for name, _ in about]
+    _refuse("--models", in_file if known.isdisjoint(in_file) else [], models)
+    return groups or groups_by_kind(about, sorted(known))
+
+
+def _refuse(option: str, unknown: Sequence[str], models: Sequence[str]) -> None:
+    """Raise BadParameter if an option names unknown models."""
+    if unknown:
+        known = ", ".join(models) or "none"
+        raise click.BadParameter(f"{option}: no trials of {', '.join(unknown)}; the models are {known}")
 
 
 def _with_questions(collection: Collection, questions: Sequence[str] | None) -> Collection:
@@ -134,6 +144,16 @@ def _with_questions(collection: Collection, questions: Sequence[str] | None) -> 
     " LifeEval and the question sets; may be repeated.",
 )
 @click.option(
+    "--models",
+    "about",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    callback=parse_with(
+        lambda path: path and import_module("confidence_tasks.logs.about_models").read_models(path)
+    ),
+    help="CSV or JSON lines with what logs do not hold of models, for the papers' tables: model, and any of family,"
+    " size, kind, quantised and card. Without --group, models of a kind are a group.",
+)
+@click.option(
     "--questions",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     callback=parse_with(
@@ -171,6 +191,7 @@ def report(
     title: str,
     viewer: str,
     groups: ModelGroups,
+    about: AboutModels | None,
     questions: list[str] | None,
     requirements: list[Requirement],
     opens: bool,
@@ -204,11 +225,12 @@ def report(
     with open_workers(jobs, scheduler) as workers:
         whole = read_trials(paths, workers, cache, correct=correct, scorer=scorer, signals=signals)
         collection = _with_questions(whole, questions)
-        _check_groups(groups, collection)
+        about = about or ()
+        groups = _checked_groups(groups, about, collection)
         with as_click_error(), progress("computing models") as advance:
             result = report_of(
                 collection,
-                settings=Settings(**uncertainty, groups=groups),
+                settings=Settings(**uncertainty, groups=groups, about=about),
                 viewer=viewer,
                 title=title,
                 advance=advance,

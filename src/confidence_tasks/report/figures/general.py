@@ -72,11 +72,18 @@ def figure_of(
 
 
 def figure_by_model(
-    name: str, title: str, caption: str, *, keys: Legend = (), size: tuple[float, float] = _SMALL
+    name: str,
+    title: str,
+    caption: str,
+    *,
+    keys: Legend = (),
+    size: tuple[float, float] = _SMALL,
+    grid: bool = False,
 ) -> Callable[[MakePanelsOfModel], MakeFigure]:
     """Turn a function that yields the panels of one model into one that makes a figure with a row per model.
 
-    Models with one panel each share a row, with their names as titles. Parameters are those of :func:`figure_of`.
+    Models with one panel each share a row, with their names as titles. Parameters are those of :func:`figure_of`, and
+    ``grid`` is that of :class:`confidence_tasks.report.figures.Figure`.
     """
 
     def decorate(make: MakePanelsOfModel) -> MakeFigure:
@@ -85,7 +92,7 @@ def figure_by_model(
             legend = keys(results, styles) if callable(keys) else keys
             rows = ((model.label, tuple(make(results, styles, model))) for model in results.models)
             slug = results.task_trials.slug
-            return Figure(f"{slug}_{name}", title, caption, rows_of_models(rows), legend, size)
+            return Figure(f"{slug}_{name}", title, caption, rows_of_models(rows), legend, size, grid=grid)
 
         return figure
 

@@ -13,12 +13,13 @@ from functools import cached_property, partial
 from itertools import product
 from typing import Any, Literal, TypeAlias
 
+from confidence_tasks.logs.about_models import AboutModels
 from confidence_tasks.logs.task_trials import Columns, ModelTrials
 from confidence_tasks.report.contrasts import Contrast
 from confidence_tasks.report.estimates import Estimated
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures import Figure
-from confidence_tasks.report.groups import TrialSubset, members_of
+from confidence_tasks.report.groups import TrialSubset, about_model, members_of
 from confidence_tasks.report.labels import number, signed
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.statistics import Interval
@@ -203,6 +204,10 @@ class PaperTable(PaperItem):
         Whether the group of a model is a second row label, and each group has its own total row.
     of_type : str
         Name of the only group of models in the table; if the user defines no such group, the table has all models.
+    fixed_rows : tuple of (tuple of str, tuple)
+        Rows at the end that no log has, such as of people: their labels, and a value for each column.
+    of_models : bool
+        Whether the table shows what the user's file says of models, and is not made without it.
     """
 
     columns: Axis | tuple[Axis, ...]
@@ -216,6 +221,8 @@ class PaperTable(PaperItem):
     total_digits: int | None = None
     by_type: bool = False
     of_type: str = ""
+    fixed_rows: tuple[tuple[tuple[str, ...], tuple[Value, ...]], ...] = ()
+    of_models: bool = False
 
     def __post_init__(self) -> None:
         """Raise TypeError for a name that is no attribute of a cell."""
@@ -315,6 +322,22 @@ def look_up(table: ExtraTable, column: str, **where: str) -> float | None:
     return float(rows[column].iloc[0]) if len(rows) else math.nan
 
 
+def about(field: str, yes_unless: str = "") -> Compute:
+    """Return a function that reads a field of the user's file about models; NaN without a value.
+
+    With ``yes_unless``, it is "No" if the field has this value, else "Yes".
+    """
+
+    def value(runs: Runs, cell: Cell) -> Value:
+        model = runs.model_of(cell)
+        text = getattr(about_model(runs.about, model), field) if model else ""
+        if text and yes_unless:
+            return "No" if text.lower() == yes_unless else "Yes"
+        return text or math.nan
+
+    return value
+
+
 def spread(values: Sequence[float]) -> float:
     """Return the difference between the largest and the smallest number.
 
@@ -351,6 +374,11 @@ class Runs:
             (name, [model.label for model in members_of(list(self._models.values()), members)])
             for name, members in groups
         ]
+
+    @cached_property
+    def about(self) -> AboutModels:
+        """What the user's file says of models."""
+        return next((task.settings.about for task in self.results), ())
 
     @cached_property
     def _models(self) -> dict[str, ModelTrials]:

@@ -112,6 +112,8 @@ def filled_papers(
 
 def _fill(item: PaperItem, replication: Replication, runs: Runs) -> Filled:
     if isinstance(item, PaperTable):
+        if item.of_models and not runs.about:
+            return Filled(item, ("`--models FILE` has what the table shows; logs do not.",))
         return fill_table(item, replication, runs)
     if isinstance(item, PaperFigure):
         item = replace(item, tasks=item.tasks or tuple(replication.tasks))
@@ -135,6 +137,7 @@ def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Fille
     labelled = [(row.labels, tuple(filled)) for row, filled in zip(rows, grid, strict=True)]
     if table.total:
         labelled = list(_with_totals(table, table.total, runs, labelled))
+    labelled += _fixed_rows(table, columns)
     return Filled(
         table,
         tuple(dict.fromkeys(_notes(table, replication, runs, cells, missing))),
@@ -142,6 +145,20 @@ def fill_table(table: PaperTable, replication: Replication, runs: Runs) -> Fille
         tuple(column.labels for column in columns),
         tuple(labelled) if len(missing) < len(cells) else (),
     )
+
+
+def _fixed_rows(table: PaperTable, columns: Sequence[Heading]) -> Iterator[_Row]:
+    """Yield the rows of a table that no log has."""
+    cells = [Cell(**{**table.at, **column.at}) for column in columns]
+    for labels, values in table.fixed_rows:
+        numbers = map(_number, values)
+        yield (
+            labels,
+            tuple(
+                FilledCell(cell, (value,), NOT_DEFINED if math.isnan(value) else cell.format_value(value))
+                for cell, value in zip(cells, numbers, strict=True)
+            ),
+        )
 
 
 def _grid(
@@ -398,13 +415,24 @@ def _label(filled: Filled, replication: Replication, figure: str = "") -> str:
     return f"{label}-{figure}" if len(filled.figures) > 1 else label
 
 
+_LINE = 7.08
+"""Width in inches of a line of the document."""
+
+
+def _inches(filled: Filled, name: str) -> float:
+    """Return the width of the figure in a file, so that its letters have the size that they were drawn for."""
+    figures = [figure for figure in filled.figures if len(filled.figures) == 1 or figure.name in name]
+    return round(min(_LINE, max(figure.width for figure in figures)), 2)
+
+
 def _latex_figure(filled: Filled, replication: Replication, name: str) -> str:
     return "\n".join(
         [
             r"\begin{figure}[!htbp]",
             r"\centering",
             rf"\renewcommand{{\thefigure}}{{{latex(filled.item.number)}}}",
-            rf"\includegraphics[width=\linewidth,height=.8\textheight,keepaspectratio]{{{replication.name}/{name}}}",
+            rf"\includegraphics[width={_inches(filled, name)}in,height=.8\textheight,keepaspectratio]"
+            rf"{{{replication.name}/{name}}}",
             rf"\caption{{{latex(filled.item.caption)}}}",
             rf"\label{{{_label(filled, replication, name.removesuffix('.pdf'))}}}",
             r"\end{figure}",
@@ -427,7 +455,7 @@ def latex_paper_table(filled: Filled, replication: Replication) -> str:
     frame = pd.DataFrame(texts, columns=columns)
     table = frame.style.hide(axis="index").to_latex(
         hrules=True,
-        column_format="l" * len(filled.stubs) + "r" * len(filled.columns),
+        column_format="l" * len(filled.stubs) + "".join(_alignments(filled)),
         multicol_align="c",
         position="!htbp",
         position_float="centering",
@@ -445,6 +473,13 @@ def latex_paper_table(filled: Filled, replication: Replication) -> str:
     if filled.item.kind == "figure":
         body = body.replace("{table}", "{figure}")
     return notes + body
+
+
+def _alignments(filled: Filled) -> Iterator[str]:
+    """Yield the alignment of each column: left for texts, and right for numbers."""
+    for column in zip(*(cells for _, cells in filled.rows), strict=True):
+        texts = [isinstance(value, str) for cell in column for value in cell.values if value == value]
+        yield "l" if texts and all(texts) else "r"
 
 
 def _rules(filled: Filled) -> str:

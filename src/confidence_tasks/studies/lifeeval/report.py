@@ -5,9 +5,10 @@ arXiv:2605.23909, section 7.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, product
 from typing import Any, cast
 
@@ -18,7 +19,7 @@ from confidence_tasks.logs.task_trials import Columns, ModelTrials
 from confidence_tasks.report import checks, paper
 from confidence_tasks.report.estimates import Estimated, combined, distributions, interval_of_measure, mean
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, table_of_entries, trials_frame
-from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, general, panel, panels
+from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, general, ordered, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, figure_of
 from confidence_tasks.report.groups import (
     Group,
@@ -38,7 +39,13 @@ from confidence_tasks.statistics import complete, ece, overconfidence
 from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.life_table import Window, best_guess
 from confidence_tasks.studies.lifeeval import STUDY
-from confidence_tasks.studies.lifeeval.people import people
+from confidence_tasks.studies.lifeeval.people import (
+    LABEL,
+    N_ANSWERS,
+    means_over_radii,
+    overconfidence_and_people,
+    people,
+)
 from confidence_tasks.studies.lifeeval.replies import CONDITIONS, death_probabilities
 from confidence_tasks.studies.lifeeval.trials import GROUPINGS, group_labels
 from confidence_tasks.study.measures import rows_of
@@ -60,6 +67,7 @@ _AGE_LINES = (
     "Mean over the sexes by minimum age: the score, which is the probability that the guess is within the radius, the"
     " stated confidence, and the best possible score of a guess.",
     keys=tuple(LegendEntry(label, colour) for _, label, colour in _AGE_LINES),
+    grid=True,
 )
 def by_age(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
     """Draw score and confidence against the minimum age, by radius."""
@@ -86,36 +94,71 @@ _SHIPPED = "None"
     keys=tuple(LegendEntry(sex, colour) for sex, colour in _SEXES),
 )
 def best_guesses(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
-    """Draw figure 5 of the paper: the best guess against the minimum age, by radius and sex.
-
-    Figure 4, the maximum achievable score, is the grey line of :func:`by_age`.
-    """
-    windows = sorted(
-        {str(window) for model in results.models for window in model.columns["window"] if window}
-    )
-    radii = sorted({float(radius) for model in results.models for radius in model.columns["radius"]})
-    tables = sorted(
-        {file.parameters.get("table", _SHIPPED) for model in results.models for file in model.files}
-    )
-    for table, window, radius in product(tables, windows, radii):
+    """Draw figure 5 of the paper: the best guess against the minimum age, by radius and sex."""
+    radii = _radii(results)
+    for (table, window, label), radius in product(_tables_and_windows(results), radii):
         lines = [
-            Line(sex, colour, _AGES, _best_ages(table, sex, int(radius), window)) for sex, colour in _SEXES
+            Line(sex, colour, _AGES, _best_guesses(table, sex, radius, window)[0]) for sex, colour in _SEXES
         ]
-        window_label = f", {window.replace('_', ' ')}" if len(windows) > 1 else ""
-        title = group_label(f"radius={radius:g}") + window_label
+        title = group_label(f"radius={radius:g}") + label
         yield panel(title, panels.over_range, lines=lines, x="minimum age", y="best guess", shares=False)
 
 
-def _best_ages(table: str, sex: str, radius: int, window: str) -> FloatArray:
-    """Return the best guess at each minimum age; NaN if the file of the life table is not on this machine."""
+def _radius_colours(results: TaskResults) -> dict[int, Colour]:
+    radii = _radii(results)
+    return {radius: ordered(i, len(radii)) for i, radius in enumerate(radii)}
+
+
+@figure_of(
+    "maximum_scores",
+    "Best possible score",
+    "The highest score that a guess can have, by minimum age: difficulty falls with the age and with the radius.",
+    keys=lambda results, styles: tuple(
+        LegendEntry(group_label(f"radius={radius:g}"), colour)
+        for radius, colour in _radius_colours(results).items()
+    ),
+    size=(2.6, 2.1),
+)
+def maximum_scores(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
+    """Draw figure 4 of the paper: the maximum achievable score against the minimum age, by sex and radius."""
+    for (table, window, label), (sex, _) in product(_tables_and_windows(results), _SEXES):
+        lines = [
+            Line(f"radius={radius:g}", colour, _AGES, _best_guesses(table, sex, radius, window)[1])
+            for radius, colour in _radius_colours(results).items()
+        ]
+        yield panel(f"{sex}{label}", panels.over_range, lines=lines, x="minimum age", y="best score")
+
+
+def _radii(results: TaskResults) -> list[int]:
+    return sorted({int(radius) for model in results.models for radius in model.columns["radius"]})
+
+
+def _tables_and_windows(results: TaskResults) -> list[tuple[str, str, str]]:
+    """Return the life tables and windows of the trials, each pair with its label in titles."""
+    windows = sorted(
+        {str(window) for model in results.models for window in model.columns["window"] if window}
+    )
+    tables = sorted(
+        {file.parameters.get("table", _SHIPPED) for model in results.models for file in model.files}
+    )
+    return [
+        (table, window, f", {window.replace('_', ' ')}" if len(windows) > 1 else "")
+        for table, window in product(tables, windows)
+    ]
+
+
+@lru_cache(maxsize=64)  # two figures show the same guesses
+def _best_guesses(table: str, sex: str, radius: int, window: str) -> tuple[FloatArray, FloatArray]:
+    """Return the best guesses and their scores by age; NaN if the file of the life table is not on this machine."""
     try:
         q = death_probabilities("" if table == _SHIPPED else table, sex)
     except SourceError:
-        return np.full(len(_AGES), np.nan)
-    guesses = (
+        return np.full(len(_AGES), np.nan), np.full(len(_AGES), np.nan)
+    guesses = [
         best_guess(q, minimum_age=int(age), radius=radius, window=cast("Window", window)) for age in _AGES
-    )
-    return np.array([guess.age for guess in guesses], dtype=np.float64)
+    ]
+    ages, scores = ([float(getattr(guess, name)) for guess in guesses] for name in ("age", "score"))
+    return np.array(ages), np.array(scores)
 
 
 @figure_by_model(
@@ -370,6 +413,22 @@ _ALPHABETICAL_SETS = dict(sorted((name.removesuffix("-QA"), task) for name, task
 _TASKS = tuple(_SETS.values())
 
 
+def _facts(fields: str, context: str, task: str) -> Mapping[str, str]:
+    """Return the columns of the paper's table 1 that describe a question set."""
+    return {"Answer Fields": fields, "Context": context, "Task Description": task}
+
+
+_FACTS: Mapping[str, Mapping[str, str]] = {
+    "boolq": _facts("True, False", "None", "True or false questions"),
+    "sciq": _facts("A, B, C, D", "None", "Science questions"),
+    "lsat_ar": _facts("A, B, C, D, E", "Premises", "Find what follows from the premises"),
+    "sat_en": _facts("A, B, C, D", "Passage", "Questions about a passage"),
+    "halueval": _facts("None", "Short passage", "Judge a given answer"),
+    "lifeeval": _facts("Age at death", "Sex, minimum age", "Estimate the age at death"),
+}
+"""What the paper's table 1 says of each question set, in this package's words."""
+
+
 def _n_questions(runs: paper.Runs, cell: paper.Cell, *, common: bool = False) -> paper.Value:
     """Return the number of questions that any model was asked, or that all models answered if ``common``."""
     results = runs.results_of(cell.tasks[0])
@@ -380,6 +439,11 @@ def _n_questions(runs: paper.Runs, cell: paper.Cell, *, common: bool = False) ->
 
 
 _n_common_questions = partial(_n_questions, common=True)
+
+
+def _fact(runs: paper.Runs, cell: paper.Cell, *, name: str) -> paper.Value:
+    """Return a description of a question set; None if no model was asked it."""
+    return _FACTS[cell.tasks[0]][name] if runs.results_of(cell.tasks[0]) else None
 
 
 def _n_completions(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
@@ -402,6 +466,12 @@ _LIFEEVAL_MEASURES = {
     "(%) Rounded": "round_share",
 }
 """LifeEval's measures for the metrics of tables 3 and 4."""
+
+
+def _of_people() -> tuple[float, ...]:
+    """Return the cells of people in table 2; what is not public is NaN."""
+    confidence, score = means_over_radii()
+    return score, math.nan, confidence, math.nan, math.nan, N_ANSWERS
 
 
 def _set_metric(runs: paper.Runs, cell: paper.Cell, metric: str) -> paper.Value:
@@ -450,6 +520,7 @@ REPLICATION = paper.Replication(
             columns=(
                 heading("Length", measure=_n_questions, digits=0),
                 heading("After Cleaning", measure=_n_common_questions, digits=0),
+                *(heading(name, measure=partial(_fact, name=name)) for name in _FACTS["lifeeval"]),
             ),
         ),
         paper.PaperFigure(
@@ -459,14 +530,18 @@ REPLICATION = paper.Replication(
             "2", "Overconfidence by question set and model.", name="all_question_sets_overconfidence"
         ),
         paper.PaperFigure(
-            "3", "Overconfidence by model and radius.", name="overconfidence", tasks=("lifeeval",)
+            "3",
+            "Overconfidence by radius, of models and of people.",
+            name="overconfidence_and_people",
+            tasks=("lifeeval",),
         ),
         paper.PaperTable(
             "2",
             "LifeEval, on the questions that every model answered. Regression Coef.: slope of overconfidence on"
             " difficulty, which is 1 minus the best possible score. N: replies with an answer and a confidence; in"
             " aggregate rows, questions that every model answered. Rounded is exact; the paper’s count misses .55 and"
-            " other values. The report’s table “Models side by side” has intervals for the means of groups.",
+            " other values. The report’s table “Models side by side” has intervals for the means of groups. People:"
+            " means over the radii 1, 5, 10 and 20 of public answers, not on the same questions.",
             stubs=("Model", "Type"),
             columns=(
                 heading("Score (%)", measure=_on_common_questions("score"), percent=True, digits=1),
@@ -478,12 +553,13 @@ REPLICATION = paper.Replication(
             ),
             at={"task": "lifeeval"},
             by_type=True,
+            fixed_rows=(((LABEL, ""), _of_people()),),
             total=("Aggregate", lambda values: float(np.mean(values))),
         ),
         paper.PaperFigure(
             "4",
-            "Best possible score, score and confidence by minimum age.",
-            name="by_age",
+            "Best possible score by minimum age, sex and radius.",
+            name="maximum_scores",
             tasks=("lifeeval",),
         ),
         paper.PaperFigure(
@@ -505,15 +581,30 @@ REPLICATION = paper.Replication(
         _table_of_type("3", "reasoning"),
         _table_of_type("4", "chat"),
         paper.NotMade("5", "Spend by provider.", why="Logs have numbers of tokens, not costs."),
-        paper.NotMade(
-            "6", "Models and their cards.", why="Logs have the name of a model, not its publisher."
+        paper.PaperTable(
+            "6",
+            "Models and their cards, as the user’s file has them.",
+            columns=(
+                heading("Publisher", measure=paper.about("family")),
+                heading("Type", measure=paper.about("kind")),
+                heading("Model Card", measure=paper.about("card")),
+            ),
+            at={"task": _TASKS},
+            of_models=True,
         ),
     ),
 )
 
 
 REPORT = StudyReport(
-    figures=(general.reliability_of_scores, by_age, best_guesses, score_against_confidence),
+    figures=(
+        general.reliability_of_scores,
+        overconfidence_and_people,
+        by_age,
+        maximum_scores,
+        best_guesses,
+        score_against_confidence,
+    ),
     tables=(overview, people, token_probabilities),
     checks=(*checks.GENERAL, memorised_table, mixed_windows),
     grouping=by_radius_sex_and_age,

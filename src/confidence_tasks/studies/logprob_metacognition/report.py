@@ -487,8 +487,17 @@ REPLICATION = paper.Replication(
     title="Log-probability metacognition: Cacioli (2026), arXiv:2603.25112, version 1",
     tasks={"nlp_metad": paper.TaskParameters("temperatures", "source")},
     items=(
-        paper.NotMade(
-            "1", "Models, their sizes and quantisations.", why="Logs hold a model’s name, not its parameters."
+        paper.PaperTable(
+            "1",
+            "Models, their sizes and quantisations, as the user’s file has them.",
+            columns=(
+                heading("Family", measure=paper.about("family")),
+                heading("Params", measure=paper.about("size")),
+                heading("Instruct", measure=paper.about("kind", yes_unless="base")),
+                heading("Quant size", measure=paper.about("quantised")),
+            ),
+            at={"task": "nlp_metad"},
+            of_models=True,
         ),
         paper.PaperTable(
             "2",

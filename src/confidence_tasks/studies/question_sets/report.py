@@ -188,6 +188,7 @@ def calibration_by_model_and_set(results: TaskResults, styles: ModelStyles) -> F
         f" in orange, if the provider returns it. {_CLOSED_LEFT}",
         tuple((label, tuple(row)) for label, row in rows.items()),
         (LegendEntry("token probability", Colour.WRONG),),
+        grid=True,
     )
 
 

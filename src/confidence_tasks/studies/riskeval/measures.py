@@ -310,6 +310,11 @@ def _compared(trials: Columns) -> NDArray[Any]:
     return rows
 
 
+def compared_trials(trials: Columns) -> Columns:
+    """Return the trials on which both policies decide; a bare abstention has the confidence 0."""
+    return rows_of(_with_bare_abstentions(trials), _compared(trials))
+
+
 def _threshold_excess(trials: Columns, weights: FloatArray | None = None) -> Value:
     """Return the implied threshold minus the optimal threshold."""
     implied = statistic_of(decision.implied_threshold, "answered", "confidence")(trials, weights)

@@ -34,6 +34,7 @@ from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.statistics import optimal_threshold
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.studies.riskeval import STUDY
+from confidence_tasks.studies.riskeval.fitted import fitted_thresholds
 from confidence_tasks.studies.riskeval.measures import REGIMES, interval_over_questions
 from confidence_tasks.studies.riskeval.power import POWER
 from confidence_tasks.studies.riskeval.replies import condition_of, penalty_of
@@ -422,7 +423,7 @@ REPLICATION = paper.Replication(
 REPORT = StudyReport(
     figures=(decisions, thresholds, general.reliability_overall, general.selective_overall, *FIGURES),
     lead=decisions,
-    tables=(over_all_penalties, over_high_penalties, rules_and_parser),
+    tables=(over_all_penalties, over_high_penalties, fitted_thresholds, rules_and_parser),
     checks=(*checks.GENERAL, never_or_always, without_confidence),
     grouping=by_penalty_and_regime,
     replication=REPLICATION,

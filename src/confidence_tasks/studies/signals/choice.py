@@ -12,7 +12,7 @@ from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray
 from confidence_tasks.studies.signals.trials import SignalTable, signal_table
 from confidence_tasks.study.measures import Columns
 from confidence_tasks.study.score_measures import stretched
-from confidence_tasks.study.units import units_of
+from confidence_tasks.study.units import halves, units_of
 
 FEWEST_VALUES = 0.9
 """Proportion of the answers of a half that must have a signal which is chosen there."""
@@ -51,8 +51,8 @@ def chosen_by_halves(trials: Columns, seed: int = 0) -> list[Choice]:
     are not chosen there. A half without such signals, or without right and wrong answers, gives no choice.
     """
     table = signal_table(trials)
-    unit = np.unique(units_of(trials)[table.trial], return_inverse=True)[1]
-    half = halves(unit, seed)
+    names = units_of(trials)[table.trial]
+    unit, half = np.unique(names, return_inverse=True)[1], halves(names, seed)
     choices = [_choice(table, unit, half == side) for side in (0, 1)]
     return [choice for choice in choices if choice is not None]
 
@@ -83,12 +83,6 @@ def _choice(table: SignalTable, unit: IntArray, here: BoolArray) -> Choice | Non
         _area(correct[~here], columns["stated"][~here]) if "stated" in columns else math.nan,
         int(kept.sum()),
     )
-
-
-def halves(unit: IntArray, seed: int) -> IntArray:
-    """Return 0 or 1 for each answer: the half of its unit, in a random order of the units."""
-    order = np.random.default_rng(seed).permutation(int(unit.max(initial=-1)) + 1)
-    return np.asarray(order[unit] % 2)
 
 
 def _area(correct: FloatArray, values: FloatArray) -> float:
