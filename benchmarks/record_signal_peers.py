@@ -169,6 +169,35 @@ def of_samples(modules: dict[str, ModuleType], sampled: ModuleType) -> list[dict
     return rows
 
 
+def answers(most_probable: ModuleType, perplexity: ModuleType, single: ModuleType) -> list[dict[str, Any]]:
+    """Draw log-probabilities of answers of one, three and eight tokens."""
+    rng = np.random.default_rng(4)
+    rows = []
+    for n in (1, 3, 8):
+        logprobs = (-rng.gamma(1.0, 0.7, n)).tolist()
+        stats = {"greedy_log_likelihoods": [logprobs]}
+        listed = [[{"logprob": value} for value in logprobs]]
+        normalised, whole = (single.SingleLogprobsScorer(length_normalize=each) for each in (True, False))
+        rows.append(
+            {
+                "logprobs": logprobs,
+                "MaximumSequenceProbability": float(most_probable.MaximumSequenceProbability()(stats)[0]),
+                "Perplexity": float(perplexity.Perplexity()(stats)[0]),
+                "min_probability": float(whole.evaluate(listed)["min_probability"][0]),
+                "sequence_probability": float(whole.evaluate(listed)["sequence_probability"][0]),
+                "normalised_probability": float(normalised.evaluate(listed)["sequence_probability"][0]),
+            }
+        )
+    return rows
+
+
+def matches(match: ModuleType) -> dict[str, Any]:
+    """Count the samples that equal an answer."""
+    answer, samples = "Jane Austen", ["Jane Austen", "Emily", "Jane Austen", "Charlotte"]
+    share = match.MatchScorer().evaluate([answer], [samples])[0]
+    return {"answer": answer, "samples": samples, "exact_match": float(share)}
+
+
 def words(common: ModuleType) -> dict[str, Any]:
     """Compare texts by their words."""
     texts = ["Jane Austen", "jane austen wrote it", "Emily", "Austen , Jane", "the Emily"]
@@ -189,7 +218,7 @@ ESTIMATORS = {
 
 if __name__ == "__main__":
     replace_models()
-    area, metric, semantic, certainty, common, *estimators = load(
+    area, metric, semantic, certainty, common, most_probable, perplexity, *estimators = load(
         sys.argv[1],
         "lm_polygraph",
         "lm_polygraph.ue_metrics.pred_rej_area",
@@ -197,15 +226,19 @@ if __name__ == "__main__":
         "lm_polygraph.estimators.semantic_entropy",
         "lm_polygraph.estimators.self_certainty",
         "lm_polygraph.estimators.common",
+        "lm_polygraph.estimators.max_probability",
+        "lm_polygraph.estimators.perplexity",
         *(f"lm_polygraph.estimators.{module}" for module in ESTIMATORS.values()),
     )
     del sys.modules["torch"]  # SciPy would look for its arrays
-    utils, top, sampled = load(
+    utils, top, sampled, single, match = load(
         sys.argv[2],
         "uqlm",
         "uqlm.nli.entropy_utils",
         "uqlm.white_box.top_logprobs",
         "uqlm.white_box.sampled_logprobs",
+        "uqlm.white_box.single_logprobs",
+        "uqlm.black_box.match",
     )
     recorded = {
         "versions": VERSIONS,
@@ -214,5 +247,7 @@ if __name__ == "__main__":
         "tokens": of_tokens(certainty, top),
         "samples": of_samples(dict(zip(ESTIMATORS, estimators, strict=True)), sampled),
         "words": words(common),
+        "answers": answers(most_probable, perplexity, single),
+        "matches": matches(match),
     }
     print(json.dumps(recorded))

@@ -260,7 +260,9 @@ def test_samples_are_compared_by_meaning():
 
 def test_true_against_false():
     spelled = tokens(("True", 0.5, [("True", 0.5), (" true", 0.1), ("False", 0.2), ("Maybe", 0.1)]))
-    assert trial("p_true", p_true=[ModelReply("True", spelled)])["value"] == pytest.approx(0.6 / 0.8)
+    for signal in ("p_true", "p_true_samples"):
+        found = trial(signal, samples=SAMPLES, **{signal: [ModelReply("True", spelled)]})
+        assert found["value"] == pytest.approx(0.6 / 0.8)
     # False is not listed: it can have no more than what is missing
     assert true_probability(tokens(("True", 0.9, [("True", 0.9), ("Yes", 0.06)]))) == pytest.approx(
         0.9 / 0.94
