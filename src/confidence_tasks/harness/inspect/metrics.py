@@ -40,6 +40,11 @@ def reference_of(summary: Callable[..., Any]) -> str:
     return f"{summary.__module__}:{summary.__qualname__}"
 
 
+_QUESTION_SETS = "confidence_tasks.studies.question_sets"
+_MOVED = {f"{_QUESTION_SETS}.trials:question_set_summary": f"{_QUESTION_SETS}.measures:question_set_summary"}
+"""Addresses in logs of earlier releases, and where the function is now."""
+
+
 @metric(scores="unreduced")
 def study_metrics(
     summary: str,
@@ -55,7 +60,7 @@ def study_metrics(
     During a run, the displayed values are recomputed when the number of scores has grown by a quarter, so that all
     live values together take the time of five computations. The values in the log are computed from all scores.
     """
-    summarise_trials = resolve_name(summary)
+    summarise_trials = resolve_name(_MOVED.get(summary, summary))
     displayed: dict[int, tuple[Score, int, Value]] = {}
 
     def compute(scores: list[SampleScore]) -> Value:
