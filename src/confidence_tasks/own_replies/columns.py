@@ -95,6 +95,17 @@ class Columns:
         """Choose a column."""
         self.chosen[role], self.how[role] = column, how
 
+    def unused(self, available: Sequence[str]) -> list[str]:
+        """Return sentences on columns that could have been chosen by their names, too, and were not."""
+        free = [name for name in available if name not in self.chosen.values()]
+        return [
+            f"{name} is not used; it could be the column of {role}, too: --{role} {name}"
+            for role in ("reply", "gold", "correct", "confidence")
+            if self.how.get(role) == "by name"
+            for name in free
+            if plain_name(name) in NAMES[role] and name != "text"
+        ]
+
     def values(self, role: str, rows: Rows) -> list[Any]:
         """Return the cells of a role, None where one is missing or the role has no column."""
         column = self.chosen.get(role)

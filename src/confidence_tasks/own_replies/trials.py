@@ -120,7 +120,10 @@ def read_own_replies(
     rows = read_any_table(path) if rows is None else rows
     columns = find_columns(rows, options.columns)
     _require(path, columns)
-    notes = [f"columns: {columns.sentence()}"]
+    notes = [
+        f"columns: {columns.sentence()}",
+        *columns.unused(list(dict.fromkeys(name for row in rows for name in row))),
+    ]
     replies = [_text(value) for value in columns.values("reply", rows)]
     read, note = _read_replies(replies, options) if "reply" in columns.chosen else ([None] * len(rows), "")
     notes += filter(None, [note if "confidence" not in columns.chosen else ""])
@@ -302,7 +305,19 @@ def _grade(
             answer.source = f"column {columns.chosen['correct']}"
     graded = sum(bool(answer.source == options.grader) for answer in answers)
     if graded:
-        notes.append(_NOTICES[options.grader].format(n=graded))
+        notes.append(_notice(options.grader, graded, any(map(_is_free_text, compared))))
+
+
+def _notice(grader: Grader, n: int, is_free_text: bool) -> str:
+    """Return how answers were graded; what it misses in free text only if the keys are free text."""
+    notice = _NOTICES[grader].format(n=n)
+    return notice if is_free_text else notice.partition(". In free text")[0]
+
+
+def _is_free_text(answer: _Answer) -> bool:
+    """Return whether the key is a text of more than a letter, which answers may have in other words."""
+    question = answer.question
+    return bool(question and question.kind == "text" and len(question.gold or "") > 1)
 
 
 _NOTICES: Mapping[Grader, str] = {

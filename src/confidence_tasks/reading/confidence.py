@@ -13,6 +13,7 @@ from confidence_tasks.reading.abstention import is_abstention
 from confidence_tasks.reading.cleaning import apply_rules, fold, truncate_reply
 from confidence_tasks.reading.confidence_scale import AUTO, ConfidenceScale, Value, parse_scale
 from confidence_tasks.reading.fields import read_json_fields
+from confidence_tasks.reading.languages import FOREIGN_GUESS, FOREIGN_PROBABILITY
 from confidence_tasks.reading.layouts import LAYOUTS
 from confidence_tasks.reading.sentences import (
     confidences_before_a_word,
@@ -65,7 +66,10 @@ class Preset:
     source: str
 
 
-_COMMON = ("answer and confidence", "confidence", "certainty", "probability", "likelihood", "credence")
+_COMMON = (
+    *("answer and confidence", "confidence", "certainty", "probability", "likelihood", "credence"),
+    *("P(correct)", "P(true)"),
+)
 _UNCERTAIN = ("uncertainty", "doubt")
 
 PRESETS: Mapping[str, Preset] = {
@@ -220,7 +224,17 @@ _LAYOUTS = {name: LAYOUTS[name] for name in ("labels", "table")}
 
 def _plain(text: str) -> str:
     visible = strip_thoughts(truncate_reply(text)) if isinstance(text, str) else ""
-    return apply_rules(_LAYOUTS, fold(visible))[0]
+    plain = apply_rules(_LAYOUTS, fold(visible))[0]
+    for label, pattern in _FOREIGN.items():
+        plain = pattern.sub(rf"\1{label}", plain)
+    return plain
+
+
+_FOREIGN = {
+    label: re.compile(rf"^([^\w\n]{{0,8}})(?:{names})(?=[ *_`]{{0,4}}[:=])", re.IGNORECASE | re.MULTILINE)
+    for label, names in (("Probability", FOREIGN_PROBABILITY), ("Guess", FOREIGN_GUESS))
+}
+"""Labels of the presets in other languages, at the start of a line."""
 
 
 @lru_cache(maxsize=64)
@@ -253,7 +267,7 @@ def confidence_reader(
     )
 
 
-_OPENS = r"(?:^[^\w\n]{0,8}|[\"'<][*_]{0,2}|[.;,(][ ]{0,2})"
+_OPENS = r"(?:^[^\w\n]{0,8}|[\"'<][*_]{0,2}|[.;,(|][ ]{0,2}|[ ][-–—][ ])"
 _QUALIFIERS = (
     r"(?:[ _-](?:scores?|levels?|ratings?|estimates?|values?|percentages?|in[ ](?:my|this|the)[ ]answer|"
     r"(?:of|that)[ ][^:=\n]{1,60}))?(?:[ ]?[\[(][^()\[\]\n]{0,60}[\])])?"
@@ -275,7 +289,8 @@ _WITHIN = re.compile(
 )
 _ANSWER = re.compile(
     r"^[^\w\n]{0,8}(?:(?:my|your|the|final|best|exact|correct)[ ]){0,3}(?:answer|guess|G1)(?:[ ]?\d)?"
-    r"[\"'*_`]{0,4}[ ]{0,3}[:=>][ \t\"'*_`]{0,8}(?P<value>[^\n]{1,1000})",
+    r"(?:[\"'*_`]{0,4}[ ]{0,3}[:=>][ \t\"'*_`]{0,8}(?P<value>[^\n]{1,1000})"
+    r"|[ ]is[ ](?!not\b|as\b|probab|likely|unknown|unclear|un?certain|that\b|because\b)(?P<said>[^\n.,;:]{1,80})[.]?$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _BOTH = re.compile(r"(?P<answer>.{1,1000}?)[,;]\s{1,3}(?P<number>[^,;\s]{1,20})\s*", re.DOTALL)
@@ -344,8 +359,8 @@ def _answer(plain: str, found: _Found | None) -> tuple[str, str]:
 def _labelled_answer(plain: str, rest: str) -> str:
     fields = read_json_fields(plain, ("answer",), last=True).fields if "{" in plain else {}
     labelled = list(_ANSWER.finditer(rest))
-    last = labelled[-1]["value"].strip(_AROUND_ANSWER) if labelled else ""
-    return fields.get("answer", "").strip() or last
+    last = (labelled[-1]["value"] or labelled[-1]["said"]).strip(_AROUND_ANSWER) if labelled else ""
+    return fields.get("answer", "").strip() or _DASH.sub("", last)
 
 
 def _only_line(rest: str) -> str:
@@ -354,5 +369,8 @@ def _only_line(rest: str) -> str:
 
 
 _AROUND_ANSWER = " \t\r\"'*_`,;|("
+_DASH = re.compile(r"\s[-–—]\Z")
+"""What is left between an answer and a confidence on its line."""
+
 _FILLER = re.compile(r"\W*(?:my|i am|i'm|i|with|and|the|so)\W*|\W*", re.IGNORECASE)
 """What is left of a sentence about confidence."""

@@ -66,6 +66,13 @@ ENGLISH: tuple[str, ...] = (
     rf"|tough) to {_SAY}"
     r"(?: (?:for|from|with|without|based|what|which|who|if)\b[^\n]{0,80})?\W*\Z",
     rf"\A\W*(?:can't|cannot|can not|couldn't|could not) {_SAY}\b[^\n]{{0,40}}\Z",
+    rf"\b{_TEXT} fails? to {_TELLS}\b|\A\W*(?:it is |it's |this is )?not in the {_TEXT}\W*\Z",
+    r"\b(?:outside of|beyond) what i know\b|\bno answer (?:can|could) be given\b|\bnot something (?:that )?i can"
+    r" (?:answer|say|tell)\b",
+    r"\b(?:there(?:'s| is)(?:n't| not| no)(?: any)?|i have no|there's no) way of (?:knowing|telling|finding out)\b"
+    r"|\bi(?:'d| would)? (?:have|need) to (?:look (?:that|this|it) up|pass(?: on (?:this|that|it))?(?: one)?)\b",
+    r"\A\W*(?:sorry,? )?(?:i'm stumped|i am stumped|your guess is as good as mine|search me|not a clue"
+    r"|i couldn't (?:tell|say))\b",
     r"\A\W*(?:no|insufficient|not enough) (?:\w+ )?(?:information|answer|data|mention|idea|evidence|details?)"
     r"(?: (?:is |was )?(?:found|available|given|provided|at all))?\W*\Z",
 )
@@ -148,7 +155,7 @@ LANGUAGES: Mapping[str, Language] = {
         r"\b(?:niet|geen|onvoldoende|zonder)\b",
         r"\b(?:idee|informatie|antwoord\w*|vermeld|bekend|zeker|genoeg|genoemd|weten|zeggen|bepalen"
         r"|gegeven\w*)\b",
-        r"\b(?:ik weet|weet ik|ik kan|de tekst)\b",
+        r"\b(?:ik weet|weet ik|ik kan|de tekst|dat staat)\b",
         r"onbekend|onduidelijk|overslaan|ik pas",
     ),
     "French": Language(
@@ -179,16 +186,21 @@ LANGUAGES: Mapping[str, Language] = {
         r"\b(?:weiß|weiss|kenne|erinnere|(?:text|abschnitt|passage|kontext|quelle|artikel)\b|lässt sich"
         r"|laesst sich)\b",
         r"(?:das (?:ist|bleibt) |es ist )?(?:unklar|ungewiss|unbestimmt|unsicher|unbekannt|enthaltung"
-        r"|(?:ich|da muss ich) passen?|passe|überspringen|unbeantwortbar)",
+        r"|(?:ich|da muss ich|ich muss)(?: \w+)? passen?|passe|überspringen|unbeantwortbar)",
         r"\b(?:ist|sind|bleibt|mir) (?:\w+ )?unbekannt\b|\bich bin (?:mir )?(?:\w+ )?(?:unsicher"
         r"|überfragt)\b|\benthalte (?:ich )?mich\b"
         r"|\bverweigere\b|\bentzieht sich\b|\b(?:reicht|reichen) (?:\w+ )?nicht\b|\bich (?:verzichte"
         r"|überspringe)\b",
     ),
-    "Hindi": Language(r"नहीं|नही", r"पता|मालूम|जानत|दी गई|जानकारी|उत्तर", r"पता|जानकारी|उत्तर", r"अज्ञात"),
+    "Hindi": Language(
+        r"नहीं|नही",
+        r"पता|मालूम|जानत|दी गई|जानकारी|उत्तर",
+        r"पता|जानकारी|उत्तर|यकीन|उल्लेख|निश्चित|जवाब|बता",
+        r"अज्ञात",
+    ),
     "Indonesian": Language(
         r"\btidak\b|\bbelum\b|\btanpa\b",
-        r"\b(?:tahu|yakin|menjawab|mengetahui|disebutkan|informasi|jawaban|jelas)\b",
+        r"\b(?:tahu|yakin|menjawab|mengetahui|(?:di|me)\w*(?:sebut|nyebut)\w*|informasi|jawaban|jelas|pasti)\b",
         r"(?!)",
         r"tidak diketahui|lewati",
     ),
@@ -273,13 +285,27 @@ LANGUAGES: Mapping[str, Language] = {
         r"|\blo ignoro\b|\bignoro la\b|\bes (?:\w+ )?desconocid[oa]\b"
         r"|\bme niego\b",
     ),
+    "Swedish": Language(
+        r"\b(?:inte|ingen|inget|inga|saknas|otillräcklig\w*)\b",
+        r"\b(?:vet|aning|säker|svar\w*|nämn\w*|information\w*|uppgift\w*|känt|framgår|anges|texten|avgöra)\b",
+        r"\b(?:jag vet|vet jag|texten|jag kan|framgår)\b",
+        r"(?:det är )?(?:okänt|oklart)|(?:jag )?passar",
+    ),
     "Turkish": Language(
         r"(?!)",
         r"(?!)",
         r"(?!)",
         r"bilinmiyor|pas|belirsiz",
         r"\bbilmiyorum\b|\bbilgim yok\b|\bemin değilim\b|\byeterli bilgi\b|\bcevap veremem\b"
-        r"|\bbilinmiyor\b|\bbelirtilmemiş\b",
+        r"|\bbilinmiyor\b|\bbelirtilm[ei]\w*\b|\b(?:cevap|yanıt) ver[ei]m\w*\b"
+        r"|\bfikrim yok\b|\bbilgi (?:yok|bulunm\w*)\b",
+    ),
+    "Ukrainian": Language(
+        r"\b(?:не|немає|нема|бракує|неможливо)\b",
+        r"\b(?:знаю|впевнен\w*|можу|відомо|згад\w*|вказан\w*|сказан\w*|інформаці\w*|відповід\w*|даних|визначити)\b",
+        r"\b(?:інформації|даних)\b",
+        r"невідомо|(?:я )?пас",
+        r"\bгадки не маю\b|\bутримуюсь\b",
     ),
     "Vietnamese": Language(
         r"\b(?:không|chưa)\b",

@@ -45,6 +45,21 @@ LANGUAGES: Mapping[str, tuple[str, str]] = {
 FOREIGN_ANSWER, FOREIGN_CONFIDENCE = ("|".join(names) for names in zip(*LANGUAGES.values(), strict=True))
 """All labels of an answer, and all of a confidence, in other languages than English."""
 
+FOREIGN_PROBABILITY = (
+    "(?:ال)?احتمال(?:ية)?|概率|機率|可能性|确率|確率|확률|가능성|pravděpodobnost|waarschijnlijkheid|probabilité|probabilità"
+    "|probabilidade?"
+    "|wahrscheinlichkeit|संभावना|प्रायिकता|prawdopodobieństwo|вероятность|[йі]мовірність|olasılık|xác suất|sannolikhet"
+    "|probabilitas"
+)
+"""Labels of a probability in other languages than English."""
+
+FOREIGN_GUESS = (
+    "猜测|猜測|推測|추측|odhad|tip|gok|(?:ma )?(?:supposition|conjecture)|(?:meine )?(?:vermutung|schätzung)|अनुमान"
+    "|ipotesi|palpite|догадка|предположение|здогадка|(?:mi )?(?:conjetura|suposición)|tahmin|phỏng đoán|gissning"
+    "|tebakan"
+)
+"""Labels of a guess in other languages than English."""
+
 THINKING = (
     r"think|thought|reason|reflect|r[eé]flexi|analy|scratch|deliberat|ponder|ruminat|monolog|commentary"
     r"|pensamiento|pensamento|razona|racioc|pens[eé]e|raisonn|[üu]berleg|gedanke|denk|ragiona|pensier"

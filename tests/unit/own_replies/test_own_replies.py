@@ -119,6 +119,21 @@ def test_verdicts_in_usual_words(tmp_path, values, right) -> None:
         ([{"confidence": c, "correct": 1} for c in (0.5, 0.7, 80, 90)], {}, "fractions beside percentages"),
         ([{"confidence": c, "correct": 1} for c in (1, 3, 5)], {}, "give their scale, such as --scale 1-5"),
         ([{"confidence": c, "correct": 1} for c in (-3.1, -0.2)], {}, "--kind score"),
+        ([{"confidence": c, "correct": 1} for c in (-0.5, 1.0)], {}, "--scale -1-1"),
+        ([{"confidence": c, "correct": 1} for c in ("high", "very low")], {}, "--scale levels"),
+        (
+            [{"confidence": c, "correct": 1} for c in ("so so", "quite")],
+            {},
+            "the words in order.*'so so', 'quite'",
+        ),
+        *(
+            (
+                [{"reply": f"x\nConfidence: {c}", "gold": "x"} for c in scale],
+                {},
+                f"numbers up to {scale[-1]} without",
+            )
+            for scale in ((1, 2, 3, 4, 5), (0, 7, 10))
+        ),
         (
             [{"reply": f"x\nConfidence: {c}", "gold": "x"} for c in ("0.8", "90", "0.7", "85")],
             {},
@@ -132,6 +147,56 @@ def test_verdicts_in_usual_words(tmp_path, values, right) -> None:
 def test_what_could_be_two_things_is_refused_with_the_fix(tmp_path, rows, options, message) -> None:
     with pytest.raises(SourceError, match=message):
         read_own_replies(written(tmp_path, rows, "mine.jsonl"), Options(**options))
+
+
+@pytest.mark.parametrize(
+    ("stated", "read"),
+    [
+        (("0.9", "1", "0"), (0.9, 1.0, 0.0)),
+        (("0", "1", "1"), (0.0, 1.0, 1.0)),
+        (("90", "1", "70"), (0.9, 0.01, 0.7)),
+        (("90%", "0.8", "70 %"), (0.9, 0.8, 0.7)),
+        (("1/5", "4/5", "8 out of 10"), (0.2, 0.8, 0.8)),
+    ],
+)
+def test_a_bare_one_has_the_unit_of_the_other_replies(tmp_path, stated, read) -> None:
+    rows = [{"reply": f"Answer: Lima\nConfidence: {each}", "gold": "Lima"} for each in stated]
+    own = read_own_replies(written(tmp_path, rows, "mine.jsonl"), Options())
+    assert [trial["probability"] for trial in own.trials] == pytest.approx(read)
+
+
+def test_replies_in_many_languages_and_layouts(tmp_path) -> None:
+    replies = (
+        ("Guess: Lima | Probability: 0.9", 0.9),
+        ("Guess: Lima - Probability: 0.9", 0.9),
+        ("My guess is Lima.\nProbability that it is right: 0.8", 0.8),
+        ("Answer: Lima\nP(correct) = 0.75", 0.75),
+        ("Vermutung: Lima\nWahrscheinlichkeit: 0,9", 0.9),
+        ("Conjetura: Lima\nProbabilidad: 0,85", 0.85),
+        ("Réponse : Lima\nProbabilité : 0,8", 0.8),
+        ("猜测：Lima\n概率：0.8", 0.8),
+        ("Odhad: Lima\nPravděpodobnost: 0,7", 0.7),
+        ("回答：Lima\n確率：0.6", 0.6),
+        ("Ответ: Lima\nВероятность: 0,9", 0.9),
+        ("Palpite: Lima\nProbabilidade: 0,4", 0.4),
+    )
+    rows = [{"response": reply, "gold": "Lima"} for reply, _ in replies]
+    for preset in ("auto", "probability"):
+        own = read_own_replies(written(tmp_path, rows, "mine.jsonl"), Options(preset=preset))
+        assert [trial["probability"] for trial in own.trials] == pytest.approx([p for _, p in replies])
+        assert [trial["answer"] for trial in own.trials] == ["Lima"] * len(replies)
+        assert own.outcomes == {"right": len(replies)}
+
+
+def test_a_second_column_that_could_be_meant_is_named(tmp_path) -> None:
+    rows = [{"confidence": 0.5, "probability": 0.7, "correct": 1, "is_correct": 0}]
+    own = read_own_replies(written(tmp_path, rows), Options())
+    assert own.notes[1:3] == [
+        "is_correct is not used; it could be the column of correct, too: --correct is_correct",
+        "probability is not used; it could be the column of confidence, too: --confidence probability",
+    ]
+    named = Options(columns={"correct": "is_correct", "confidence": "probability"})
+    assert not any("not used" in note for note in read_own_replies(written(tmp_path, rows), named).notes)
 
 
 def test_a_stated_scale_settles_what_the_numbers_leave_open(tmp_path) -> None:
@@ -231,6 +296,9 @@ def test_choices_numbers_and_booleans_are_read_as_such(tmp_path) -> None:
     ]
     own = read_own_replies(written(tmp_path, rows, "mine.jsonl"), Options())
     assert own.outcomes == {"right": 4}
+    assert any("In free text" in note for note in own.notes)
+    of_letters = read_own_replies(written(tmp_path, rows[:3], "mine.jsonl"), Options()).notes
+    assert of_letters[-1] == "3 answers are compared with the key and its aliases by equality"
 
 
 def test_a_bound_makes_verdicts_of_a_metric(tmp_path) -> None:
