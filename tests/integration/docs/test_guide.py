@@ -108,7 +108,7 @@ def task_named(name: str) -> Any:
 
 def table_of_calls() -> dict[str, tuple[int, str]]:
     """The calls by default of each task, and its name on lm-eval, by the table of the README."""
-    rows = re.findall(r"^\| `(\w+)` \| ([\d,]+) \| `(\w+)` \|$", (ROOT / "README.md").read_text(), re.M)
+    rows = re.findall(r"^\| `(\w+)` \| ([\d,]+) \| `(\w+)` \|", (ROOT / "README.md").read_text(), re.M)
     return {task: (int(calls.replace(",", "")), name) for task, calls, name in rows}
 
 
