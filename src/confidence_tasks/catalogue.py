@@ -29,6 +29,12 @@ LM_EVAL_TASKS: Mapping[str, str] = {
 }
 """Functions that make tasks of lm-eval from tasks of others, by the name of the task; each takes a configuration."""
 
+DRY_RUNS: Mapping[str, str] = {
+    "with_confidence": f"{ENTRY_POINTS}.benchmark.dry_run:DRY_RUN",
+}
+"""How the calls of tasks of this package are planned that belong to no study, by the name of the task; each is an
+:class:`~confidence_tasks.harness.inspect.dry_run.OtherTask`."""
+
 _log = logging.getLogger(__name__)
 
 

@@ -113,6 +113,45 @@ def _nearest_tasks(name: str) -> str:
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
+def parameter_values(texts: Sequence[str]) -> dict[str, Any]:
+    """Return the values of ``-T name=value`` as the command ``inspect eval`` reads them.
+
+    Needs ``inspect_ai._util.config.parse_cli_args``. Tested on Inspect 0.3.285.
+
+    Raises ValueError for a value that is no YAML.
+    """
+    try:
+        values: dict[str, Any] = import_module("inspect_ai._util.config").parse_cli_args(tuple(texts))
+    except Exception as error:  # an error of the YAML parser, which no public module names
+        raise ValueError(f"-T {' '.join(texts)}: {' '.join(str(error).split())}") from error
+    return values
+
+
+def model_prices(file: str) -> dict[str, Any]:
+    """Return the prices in a file of ``--model-cost-config``, by model: mappings with prices per million tokens.
+
+    Needs ``inspect_ai._util.config.resolve_args``. Tested on Inspect 0.3.285.
+
+    Raises ValueError if there is no such file, or it holds no mapping.
+    """
+    try:
+        prices: dict[str, Any] = import_module("inspect_ai._util.config").resolve_args(file)
+    except Exception as error:  # Inspect raises errors of several kinds
+        raise ValueError(f"{file}: {' '.join(str(getattr(error, 'message', error)).split())}") from error
+    return prices
+
+
+def known_price(model: str) -> Any:
+    """Return the price that Inspect has for a model, as ``ModelCost``; None if it has none. No model is created.
+
+    Needs ``inspect_ai.model._model_info._get_model_info_direct``. Tested on Inspect 0.3.285, whose own data have no
+    prices.
+    """
+    direct = getattr(import_module("inspect_ai.model._model_info"), "_get_model_info_direct", None)
+    info = direct(model) if direct else None
+    return info.cost if info else None
+
+
 def with_metrics(scorer: Callable[..., Any], metrics: Any) -> Any:
     """Return a scorer of Inspect with other metrics, and the name and the arguments of the given one.
 

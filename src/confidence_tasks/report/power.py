@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import scipy  # loads its parts at first use: scipy.stats takes half a second
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.contrasts import paired_differences
@@ -23,7 +24,7 @@ from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.report.pilot import ClusterEffect
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.simulation.power_design import PowerDesign, default_designs
-from confidence_tasks.simulation.power_subjects import Answers, Pair, pair_of_subjects
+from confidence_tasks.simulation.power_subjects import Answers, Pair, equal_subjects, pair_of_subjects
 from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.statistics import wilson_interval
 from confidence_tasks.statistics.core import FloatArray, IntArray
@@ -186,6 +187,89 @@ def power_curve(
         needed=questions_needed(sizes, power, target),
         clusters=clusters,
     )
+
+
+_STEPS = 2
+"""Number of steps in which a detectable difference is found; a third one changes it by about 1%."""
+
+
+def detectable_difference(
+    study: str,
+    measure: str,
+    n: int,
+    *,
+    condition: str = "",
+    profile: str = "ideal",
+    correlation: float = 0.0,
+    alpha: float = 0.05,
+    target: float = 0.8,
+    seed: int = 0,
+) -> float:
+    """Compute the smallest difference of a measure that a study of n questions finds with a given power.
+
+    The difference is the sum of the normal quantiles of ``1 - alpha / 2`` and ``target`` times its standard error,
+    which is that of two subjects who differ by it, the second of them worse. The standard error follows from the
+    influence of each question, as in the tests of ``compare``.
+
+    Parameters
+    ----------
+    study, measure, condition, profile, correlation, alpha, target, seed
+        As in :func:`power_curve`.
+    n : int
+        Number of questions.
+
+    Returns
+    -------
+    float
+        The difference, 0 or more. NaN if the measure has no known influence function, as an ECE, so that only
+        :func:`power_curve` tells; if no subject is that much worse; or if n is below 20.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`power_curve`.
+
+    References
+    ----------
+    Miller (2024), Adding error bars to evals, section 5, arXiv:2411.00640.
+
+    Examples
+    --------
+    >>> difference = detectable_difference("scales", "accuracy", 400)
+    >>> 0.08 < difference < 0.1  # the formula of two proportions of .76 gives .085
+    True
+    """
+    design = _design(study, measure)
+    _check_options(1.0, correlation, alpha, target)
+    label = design.read_condition(condition or design.condition)
+    if n < MIN_QUESTIONS:
+        return math.nan
+    chosen = design.measures[measure]
+    subject, worse = make_subject(profile), -1.0 if chosen.better == "lower" else 1.0
+    quantiles = scipy.special.ndtri([1.0 - alpha / 2.0, target]).sum()
+    first, second = equal_subjects(design, subject, label, correlation, seed)
+    difference = quantiles * math.sqrt(_variance_per_question(chosen, first, second) / n)
+    for _ in range(_STEPS):
+        if math.isnan(difference):
+            break
+        try:
+            effect = worse * difference
+            first, second, _ = pair_of_subjects(design, measure, subject, label, effect, correlation, seed)
+        except ValueError:  # no subject differs that much
+            return math.nan
+        difference = quantiles * math.sqrt(_variance_per_question(chosen, first, second) / n)
+    return float(difference)
+
+
+def _variance_per_question(measure: Measure, first: Answers, second: Answers) -> float:
+    """Return the variance of a difference, times the number of questions; NaN if the influences are unknown."""
+    everyone = np.arange(len(first.kind))
+    source = PairedTables.of(first.table(everyone, measure), second.table(everyone, measure))
+    influence = influence_on(measure, source)
+    if influence is None:
+        return math.nan
+    (variance,) = source.variance(influence, source.stacked(), source.without_exchange())
+    return float(variance) * len(everyone)
 
 
 def fewest_questions(clusters: ClusterEffect | None = None) -> int:

@@ -14,6 +14,7 @@ from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Columns, Measure
 from confidence_tasks.study.parameter import one_of
+from confidence_tasks.study.trial import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ class PowerDesign:
         The parameter that changes each measure, for the measures that power can be computed for.
     every_measure : sequence of Measure
         All measures, including those of ``effects``.
+    is_counted : callable
+        ``is_counted(question)`` returns whether the measures count a question; by default every question.
     """
 
     condition: str
@@ -55,6 +58,7 @@ class PowerDesign:
     trials: Callable[[Columns, str], Columns]
     effects: Mapping[str, EffectParameter]
     every_measure: Sequence[Measure]
+    is_counted: Callable[[Question], bool] = lambda question: True
 
     @property
     def measures(self) -> dict[str, Measure]:
@@ -77,6 +81,9 @@ def default_designs(study: Study) -> Iterator[PowerDesign]:
     subject's sensitivity changes a measure of correctness alone, its bias changes a measure that is better when
     lower, and its metacognition any other measure. A study of logs of others has the conditions of these logs.
     """
+    conditions = study.conditions or tuple(
+        study.designs
+    )  # without conditions, its tasks are of different questions
     with_signals = partial(_with_signals, study)
     effects = {
         measure.name: effect
@@ -85,10 +92,10 @@ def default_designs(study: Study) -> Iterator[PowerDesign]:
     }
     if effects:
         yield PowerDesign(
-            condition=study.conditions[0],
+            condition=conditions[0],
             read_condition=str
             if not study.designs
-            else lambda condition: one_of(study.conditions, condition, "condition"),
+            else lambda condition: one_of(conditions, condition, "condition"),
             n_replies=1,
             replies=_percentages,
             trials=lambda replies, condition: with_signals(replies),

@@ -76,6 +76,15 @@ def _answers(design: PowerDesign, subject: Subject, draws: Sequence[Draws], cond
     return Answers(kind, trials, design.n_replies, counts.astype(np.float64))
 
 
+def equal_subjects(
+    design: PowerDesign, subject: Subject, condition: str, correlation: float, seed: int
+) -> tuple[Answers, Answers]:
+    """Return the answers of two subjects with the same parameters to the same questions."""
+    rng = np.random.default_rng([seed, 0])
+    first, second = paired_draws(LOG2_POPULATION, correlation, rng, design.n_replies)
+    return _answers(design, subject, first, condition), _answers(design, subject, second, condition)
+
+
 def pair_of_subjects(
     design: PowerDesign,
     name: str,

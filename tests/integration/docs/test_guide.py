@@ -22,6 +22,8 @@ from tests.small_runs import published_tasks
 from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import COMMANDS, main
+from confidence_tasks.decisions.plan import PlannedTask, plan_run
+from confidence_tasks.decisions.tokens import token_counter
 from confidence_tasks.harness.lm_eval.groups import configurations
 from confidence_tasks.harness.staged import chosen_conditions, complete_parameters, is_single, staged_items
 from confidence_tasks.simulation.subject import PROFILES, Subject
@@ -132,6 +134,19 @@ def test_the_calls_of_the_readme_are_those_of_a_run(study: Study, task: str) -> 
         calls = len(items) * parameters.get(study.asking.repeats_parameter, 1)
         assert is_single(study.stages_of(parameters))
     assert table_of_calls()[task][0] == calls
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", [name for each in studies() for name in each.designs])
+def test_the_calls_of_the_readme_are_those_that_plan_announces(task: str) -> None:
+    mirror = local_data()
+    study = next(study for study in studies() if task in study.designs)
+    has_mirror = mirror and any(each.name == "mirror" for each in study.task_parameters(task))
+    try:
+        planned = PlannedTask.make(task, {"mirror": str(mirror / "hub")} if mirror and has_mirror else {})
+    except SourceError:
+        pytest.skip("the questions are not here")
+    assert table_of_calls()[task][0] == plan_run(planned, token_counter()).n_calls
 
 
 @pytest.mark.parametrize(

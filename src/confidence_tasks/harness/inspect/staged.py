@@ -190,6 +190,22 @@ def is_simulated(model: Model) -> bool:
 # Calls ------------------------------------------------------------------------------------------------------------
 
 
+def call_key(
+    stage: Stage, messages: Sequence[ChatMessage], number: int, condition: str
+) -> tuple[object, ...]:
+    """Return what calls of a question to one model have in common if one call is made for all of them.
+
+    ``number`` is that of the sample. Conditions share a call unless the stage has temperatures by condition.
+    """
+    said = tuple((message.role, message.text) for message in messages)
+    return stage.name, said, number, condition if callable(stage.temperature) else ""
+
+
+def simulated_seed(study: Study, stage: Stage, epoch: int, number: int) -> int:
+    """Return the seed of a call of a simulated subject; repeated trials are numbered from 1, as on lm-eval."""
+    return number + stage.samples * (epoch - 1) + bool(study.asking.repeats_parameter)
+
+
 @dataclasses.dataclass
 class _QuestionCalls:
     """The calls of one question. Equal calls are made once; later ones wait for the reply."""
@@ -305,9 +321,7 @@ class _Asker:
 
         if is_simulated(model):
             return await call_model()  # never shared: the reply may depend on the condition
-        said = tuple((message.role, message.text) for message in messages)
-        condition = self.condition if callable(stage.temperature) else ""
-        return await self.calls((model.api, stage.name, said, number, condition), call_model)
+        return await self.calls((model.api, *call_key(stage, messages, number, self.condition)), call_model)
 
     async def _call_in_form(
         self, stage: Stage, model: Model, messages: list[ChatMessage], number: int
@@ -379,9 +393,8 @@ class _Asker:
             decoded_at = of_run if temperature is None else temperature
             settings |= _local_sampling(model, stage.name, decoded_at or 0.0)
         if stage.samples > 1 or declared:
-            # Repeated trials are numbered from 1, as on lm-eval.
             settings["seed"] = (
-                number + stage.samples * (epoch - 1) + bool(self.study.asking.repeats_parameter)
+                simulated_seed(self.study, stage, epoch, number)
                 if is_simulated(model)
                 else sample_seed(
                     self.parameters["seed"], self.question.id, epoch, stage, self.condition, number

@@ -248,7 +248,7 @@ def _print_curve(curve: PowerCurve) -> None:
         for n, power, low, high in zip(curve.n, curve.power, curve.low, curve.high, strict=True)
     ]
     print_table(rows, frozenset({"questions", "power"}))
-    print_message(_describe_curve(curve), err=False)
+    print_message(f"{_describe_curve(curve)}{_cost_hint(curve)}", err=False)
     if curve.clusters:
         _print_clusters(curve, curve.clusters)
     withheld = float(curve.withheld.max())
@@ -293,6 +293,16 @@ def _describe_curve(curve: PowerCurve) -> str:
     if math.isnan(curve.needed):
         return f"No more than {curve.n[0]:,} questions are needed to detect {effect}."
     return f"About {curve.needed:,.0f} questions are needed to detect {effect}."
+
+
+def _cost_hint(curve: PowerCurve) -> str:
+    """Return the command that shows what the questions needed cost; empty if there are none, or no task asks them."""
+    from confidence_tasks.catalogue import study_named
+
+    study = study_named(curve.study)
+    if not math.isfinite(curve.needed) or not study.designs:
+        return ""
+    return f" `confidence-tasks plan {study.first_task} -T n={math.ceil(curve.needed)}` shows what they cost."
 
 
 def _curve_figure(curve: PowerCurve) -> Figure:

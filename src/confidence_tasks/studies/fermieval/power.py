@@ -42,4 +42,5 @@ POWER = PowerDesign(
         ("coverage", "coverage_gap", "mean_width", "winkler"), EffectParameter("perception", 0.02, 1.0)
     ),
     every_measure=INTERVAL_MEASURES,
+    is_counted=lambda question: question.metadata["split"] == TEST,
 )

@@ -268,5 +268,4 @@ REPORT = StudyReport(
     tables=(performance, performance_across_sets, token_probabilities),
     overviews=OVERVIEWS,
     reply_forms=REPLY_FORMS,
-    power=(),
 )
