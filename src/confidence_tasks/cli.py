@@ -21,7 +21,7 @@ COMMANDS: Mapping[str, str] = {
     "local-model": "confidence_tasks.harness.local_model:local_model",
     "new-study": "confidence_tasks.new_study:new_study",
     "plan": "confidence_tasks.decisions.plan_command:plan",
-    "power": "confidence_tasks.report.commands.power:power",
+    "power": "confidence_tasks.decisions.power_command:power",
     "recalibrate": "confidence_tasks.decisions.recalibrate_command:recalibrate",
     "report": "confidence_tasks.report.commands.report:report",
     "rescore": "confidence_tasks.report.commands.rescore:rescore",

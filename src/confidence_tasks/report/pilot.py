@@ -93,7 +93,7 @@ def pilot_clusters(
         If the pilot has no trials of the study or under the condition, no column of that name, or no two questions in
         one cluster.
     """
-    of_study = with_units(_asked(tasks, study, condition), cluster)
+    of_study = with_units(asked_tasks(tasks, study, condition), cluster)
     every = [each for task in of_study for each in _effects(task, measure, condition)]
     found = [each for each in every if not math.isnan(each.design_effect)]
     if not found:
@@ -109,7 +109,7 @@ def pilot_clusters(
     )
 
 
-def _asked(tasks: Sequence[TaskTrials], study: str, condition: str) -> list[TaskTrials]:
+def asked_tasks(tasks: Sequence[TaskTrials], study: str, condition: str) -> list[TaskTrials]:
     """Return the tasks of a study; ValueError if there are none, or none has the condition."""
     found = [task for task in tasks if task.study.name == study]
     if not found:

@@ -61,6 +61,7 @@ from confidence_tasks.report.page.tasks import (
 )
 from confidence_tasks.report.paper import Replication
 from confidence_tasks.report.paper.filled import Filled, filled_papers, html_table
+from confidence_tasks.report.reliability import reliability_table
 from confidence_tasks.report.results import TaskResults, contrasts_frame, estimates_frame, results_and_lost
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.sources.source import write_atomically
@@ -198,7 +199,8 @@ def _paper_table(item: Filled, shared: Container[str]) -> tuple[Filled, Markup |
 def extras_of(results: TaskResults) -> list[ExtraTable]:
     """Return the tables of a task beside the measures, without empty ones."""
     of_study = study_report(results.task_trials.study).tables
-    tables = [make(results) for make in (variants_table, acceptance_table, *of_study)]
+    general = (variants_table, acceptance_table, reliability_table)
+    tables = [make(results) for make in (*general, *of_study)]
     return [table for table in tables if not table.frame.empty]
 
 

@@ -2,8 +2,8 @@
 
 The most used functions can be imported from here. All functions are in the module of their family, such as
 ``statistics.calibration.mce``: ``acceptance``, ``calibration``, ``decision``, ``discretization``, ``discrimination``,
-``inference``, ``information``, ``intervals``, ``life_table``, ``sdt`` (signal detection theory), ``selective`` and
-``sequential``. Modules are imported when first used.
+``inference``, ``information``, ``intervals``, ``life_table``, ``reliability``, ``sdt`` (signal detection theory),
+``selective`` and ``sequential``. Modules are imported when first used.
 
 A function raises a ValueError that names the argument if an argument contains NaN or masked values, has the wrong shape
 or is out of range, or if an option is unknown. Floats of 16 and 32 bits are read as the shortest decimal numbers that
@@ -53,6 +53,7 @@ FAMILIES = {
     "information": "meta_information meta_information_interval",
     "intervals": "coverage winkler_score",
     "life_table": "",
+    "reliability": "",
     "sdt": "fit_meta_d m_ratio_threshold meta_d_2afc meta_d_threshold",
     "selective": "accuracy_at_coverage auarc risk_coverage_curve",
     "sequential": "confidence_sequence gate_test",

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from confidence_tasks.decisions.power_command import power
 from confidence_tasks.logs.task_trials import ModelTrials
 from confidence_tasks.logs.trial_files import TrialFile
 from confidence_tasks.report.commands.compare import compare
-from confidence_tasks.report.commands.power import power
 from confidence_tasks.report.commands.report import report
 from confidence_tasks.report.commands.terminal import subject_of
 from confidence_tasks.report.labels import latex

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from confidence_tasks.report.pilot import ClusterEffect
     from confidence_tasks.report.power import PowerCurve
     from confidence_tasks.simulation.power_design import PowerDesign
+    from confidence_tasks.statistics.reliability import VarianceComponents
 
 
 def _power_designs() -> Mapping[str, PowerDesign]:
@@ -132,8 +133,9 @@ Examples:
 @click.option(
     "--pilot",
     metavar="LOGS",
-    help="Logs or files of trials of STUDY whose questions have clusters, such as passages: the design effect of these"
-    " clusters enlarges all standard errors.",
+    help="Logs or files of trials of STUDY. If their questions have clusters, such as passages, the design effect of"
+    " these enlarges all standard errors. If they were asked in several epochs, more epochs are compared with more"
+    " questions.",
 )
 @cluster_option
 @seed_option
@@ -159,14 +161,15 @@ def power(
     power is the proportion of studies in which the test detects the difference. The numbers count questions that both
     answer in readable form: plan for more if some replies may be unreadable. No model and no network are needed.
 
-    With --pilot, questions come in clusters such as passages. The output says how many clusters are needed with more or
-    fewer questions in each.
+    With --pilot, questions come in clusters such as passages, and the output says how many clusters are needed with
+    more or fewer questions in each. If the questions of the pilot were asked in several epochs, it says what a mean
+    gains by more epochs, and by more questions.
     """
     from confidence_tasks.report.figures import figure_svg
     from confidence_tasks.report.power import QUESTIONS, fewest_questions, power_curve
 
     measure = measure or next(iter(_power_designs()[study].measures))
-    clusters = _pilot_clusters(pilot, cluster, study, measure, options["condition"])
+    clusters, replies = _of_pilot(pilot, cluster, study, measure, options["condition"])
     n = sizes or [size for size in QUESTIONS if size >= fewest_questions(clusters)]
     print_message(
         f"simulating {options['n_studies']:,} studies of each size: {', '.join(map(str, n))} questions"
@@ -178,40 +181,100 @@ def power(
     if figure is not None:
         write_atomically(figure, figure_svg(_curve_figure(curve)).encode())
     if as_json:
-        names = ("study", "measure", "condition", "effect", "alpha", "target", "n_studies")
-        print_json(
-            {
-                **{name: getattr(curve, name) for name in names},
-                "pair": dataclasses.asdict(curve.pair),
-                "curve": _curve_frame(curve).to_dict("records"),
-                "needed": curve.needed,
-                "clusters": dataclasses.asdict(curve.clusters) if curve.clusters else None,
-                "plans": list(_plans(curve)),
-            }
-        )
+        print_json(_record(curve, replies))
     else:
         _print_curve(curve)
+        if replies:
+            _print_designs(measure_label(measure), replies)
 
 
-def _pilot_clusters(
+def _record(curve: PowerCurve, replies: VarianceComponents | None) -> dict[str, Any]:
+    """Return a power curve, and what the replies of a pilot say, for JSON."""
+    names = ("study", "measure", "condition", "effect", "alpha", "target", "n_studies")
+    return {
+        **{name: getattr(curve, name) for name in names},
+        "pair": dataclasses.asdict(curve.pair),
+        "curve": _curve_frame(curve).to_dict("records"),
+        "needed": curve.needed,
+        "clusters": dataclasses.asdict(curve.clusters) if curve.clusters else None,
+        "plans": list(_plans(curve)),
+        "replies": dataclasses.asdict(replies) if replies else None,
+        "designs": list(_designs(replies)) if replies else [],
+    }
+
+
+def _of_pilot(
     pilot: str | None, cluster: str, study: str, measure: str, condition: str
-) -> ClusterEffect | None:
-    """Return the effect of the clusters of a pilot; None without one."""
+) -> tuple[ClusterEffect | None, VarianceComponents | None]:
+    """Return the effect of the clusters of a pilot, and the variance between and within its questions."""
     from confidence_tasks.logs.task_trials import group_by_task
     from confidence_tasks.report.pilot import pilot_clusters
+    from confidence_tasks.report.reliability import pilot_replies
 
     if pilot is None:
         if cluster:
             raise click.UsageError(
                 "--cluster needs --pilot LOGS: the design effect of clusters comes from trials with such clusters"
             )
-        return None
+        return None, None
     tasks = group_by_task(read_trials([pilot]).files)
     print_stopped_early(tasks)
     with as_click_error():
         design = _power_designs()[study]
         label = design.read_condition(condition or design.condition)
-        return pilot_clusters(tasks, study, measure, label, cluster)
+        replies = pilot_replies(tasks, study, measure, label)
+        try:
+            return pilot_clusters(tasks, study, measure, label, cluster), replies
+        except ValueError:
+            if replies is None or cluster:  # without epochs, a pilot is there for its clusters
+                raise
+            return None, replies
+
+
+PLANNED_EPOCHS = (1, 2, 3, 5, 10)
+"""Numbers of epochs for which `power` computes the standard error."""
+
+
+def _designs(replies: VarianceComponents) -> Iterator[dict[str, Any]]:
+    """Yield the standard error of designs with as many replies as the pilot, and of more epochs of its questions."""
+    for epochs in PLANNED_EPOCHS:
+        questions = replies.n_values // epochs
+        if questions >= 2:
+            yield {
+                "epochs": epochs,
+                "questions": questions,
+                "error": replies.error(questions, epochs),
+                "error_same_questions": replies.error(replies.n_questions, epochs),
+            }
+
+
+def _print_designs(label: str, replies: VarianceComponents) -> None:
+    """Print what more epochs and more questions bring, by the replies of a pilot."""
+    size = replies.n_values / replies.n_questions
+    best = number(replies.error(replies.n_questions, math.inf), 4)
+    advice = (
+        "For as many replies, more questions have the smaller standard error. More epochs of the same questions lower"
+        f" it to {best} at best."
+        if replies.between > 0.0
+        else "More epochs are then worth as much as more questions."
+    )
+    print_message(
+        f"The pilot has {size:.3g} replies to each of {replies.n_questions:,} questions: the variance of {label} is"
+        f" {number(replies.between, 4)} between questions and {number(replies.within, 4)} within, a share of"
+        f" {number(100 * replies.share, 0)}% between. {advice}",
+        err=False,
+    )
+    rows = [
+        {
+            "epochs": f"{each['epochs']}",
+            "questions": f"{each['questions']:,}",
+            "standard error": number(each["error"], 4),
+            f"of {replies.n_questions:,} questions": number(each["error_same_questions"], 4),
+        }
+        for each in _designs(replies)
+    ]
+    if rows:
+        print_table(rows, frozenset(rows[0]))
 
 
 PLANNED_SIZES = (1, 2, 3, 5, 10, 20)
