@@ -258,6 +258,9 @@ def test_question_sets_are_in_the_papers_order_in_percent(report):
     assert {cell.text for cell in rows["BoolQ", "Accuracy"]} == {"70.00"}
     assert {cell.text for cell in rows["BoolQ", "Confidence"]} == {"70.00", "93.00"}
     assert {cell.text for cell in rows["SciQ", "ECE"]} == {"–"}
+    for title in ("BoolQ", "LifeEval"):  # no confidence of 0
+        texts = [[cell.text for cell in rows[title, name]] for name in ("ECE", "ECE, 0 in no bin")]
+        assert texts[0] == texts[1] != ["–", "–"]
 
 
 def test_fermieval_figure_2_is_a_table_of_winkler_scores_on_the_test_half(report):

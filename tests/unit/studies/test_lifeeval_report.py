@@ -2,6 +2,7 @@
 
 import json
 import math
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -24,6 +25,7 @@ from confidence_tasks.studies.lifeeval.report import (
     best_guesses,
     by_radius_sex_and_age,
     common_subset,
+    ece_of_formula,
     stated_against_token,
 )
 from confidence_tasks.studies.lifeeval.trials import MEASURES, group_labels, lifeeval_summary, maximum_score
@@ -163,3 +165,35 @@ def test_best_guesses_use_the_life_table_of_the_run_and_are_nan_without_its_file
     figure = best_guesses(results, model_styles(["a"]))
     lines = figure.rows[0][1][0].draw.keywords["lines"]
     assert [bool(np.isfinite(line.y).all()) for line in lines] == [drawn, drawn]
+
+
+# The ECE of the printed formula -----------------------------------------------------------------------------------
+
+
+def formula_by_bins(trials):
+    """Return sum over m of n_m |acc - conf| / n, with the bins (m - 1) / 10 < c <= m / 10, in exact arithmetic."""
+    total = Fraction(0)
+    for m in range(1, 11):
+        members = [(right, sure) for right, sure in trials if Fraction(m - 1, 10) < sure <= Fraction(m, 10)]
+        total += abs(sum((right - sure for right, sure in members), Fraction(0)))
+    return float(total / len(trials))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_ece_of_the_formula_has_a_confidence_of_0_in_no_bin(seed):
+    rng = np.random.default_rng(seed)
+    trials = [
+        (int(rng.integers(2)), Fraction(int(rng.choice([0, 0, 3, 5, 10, 55, 70, 100])), 100))
+        for _ in range(40)
+    ]
+    correct, confidence = (
+        np.array([float(value) for value in column]) for column in zip(*trials, strict=True)
+    )
+    assert ece_of_formula(correct, confidence) == pytest.approx(formula_by_bins(trials), abs=1e-12)
+
+
+def test_the_ece_of_the_formula_is_ours_without_a_confidence_of_0_and_0_with_no_other():
+    correct, confidence = np.array([1.0, 0.0, 1.0]), np.array([0.9, 0.4, 0.35])
+    assert ece_of_formula(correct, confidence) == pytest.approx(float(ece(correct, confidence)))
+    assert ece_of_formula(np.ones(3), np.zeros(3)) == 0.0
+    assert math.isnan(ece_of_formula(np.array([]), np.array([])))

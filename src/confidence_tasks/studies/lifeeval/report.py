@@ -468,6 +468,26 @@ _LIFEEVAL_MEASURES = {
 """LifeEval's measures for the metrics of tables 3 and 4."""
 
 
+FORMULA = "ECE, 0 in no bin"
+"""Metric of tables 3 and 4: the ECE of the paper's printed formula."""
+
+
+def ece_of_formula(correct: FloatArray, confidence: FloatArray) -> float:
+    """Return the ECE of the paper's formula, whose bins are (0, .1], (.1, .2] and so on.
+
+    A confidence of 0 is in none, and only counts among all trials; :func:`confidence_tasks.statistics.ece` has it in
+    the first bin. NaN without trials. From arXiv:2605.23909, section 6.1.
+
+    Examples
+    --------
+    >>> ece_of_formula(np.array([1.0, 0.0]), np.array([0.5, 0.0])), float(ece([1.0, 1.0], [0.5, 0.0]))
+    (0.25, 0.75)
+    """
+    in_bins = confidence > 0.0
+    share = float(in_bins.mean()) if len(in_bins) else math.nan
+    return share * float(ece(correct[in_bins], confidence[in_bins])) if in_bins.any() else 0.0 * share
+
+
 def _of_people() -> tuple[float, ...]:
     """Return the cells of people in table 2; what is not public is NaN."""
     confidence, score = means_over_radii()
@@ -479,6 +499,9 @@ def _set_metric(runs: paper.Runs, cell: paper.Cell, metric: str) -> paper.Value:
     task = runs.task_of(cell)
     if task is None:
         return None
+    if cell.task == "lifeeval" and metric == FORMULA:
+        trials = common_subset(trials_frame(task.task_trials)).query("model == @cell.model")
+        return ece_of_formula(trials["correct"].to_numpy(), trials["confidence"].to_numpy())
     if cell.task == "lifeeval":
         value = _on_common_questions(_LIFEEVAL_MEASURES[metric])(runs, cell)
         return value if metric == "ECE" or not isinstance(value, float) else 100.0 * value
@@ -488,7 +511,8 @@ def _set_metric(runs: paper.Runs, cell: paper.Cell, metric: str) -> paper.Value:
 
 
 _METRICS = tuple(
-    heading(metric, measure=partial(_set_metric, metric=metric)) for metric in _LIFEEVAL_MEASURES
+    heading(metric, measure=partial(_set_metric, metric=metric))
+    for metric in ("Accuracy", "Confidence", "ECE", FORMULA, "(%) Rounded")
 )
 
 
@@ -496,7 +520,8 @@ def _table_of_type(number: str, kind: str) -> paper.PaperTable:
     return paper.PaperTable(
         number,
         f"All question sets: {kind} models. Metrics of the stated answer, on the questions of each set that every model"
-        " answered. Accuracy (for LifeEval, the score), confidence and rounded are in percent.",
+        " answered. Accuracy (for LifeEval, the score), confidence and rounded are in percent. The ECE of the paper’s"
+        " formula has a confidence of 0 in no bin; ours has it in the first.",
         stubs=("Question Set", "Metrics"),
         rows=(tuple(heading(name, task=task) for name, task in _ALPHABETICAL_SETS.items()), _METRICS),
         columns=MODELS,

@@ -26,9 +26,11 @@ from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.statistics import complete, ece, reliability_curve
 from confidence_tasks.statistics.discretization import round_share
 from confidence_tasks.studies.lifeeval.report import (
+    FORMULA,
     common_subset,
     common_table,
     count_questions,
+    ece_of_formula,
     stated_against_token,
     token_probabilities,
 )
@@ -60,7 +62,7 @@ def performance(results: TaskResults) -> ExtraTable:
     )
 
 
-_METRICS = ("Accuracy", "Confidence", "ECE", "(%) Rounded")
+_METRICS = ("Accuracy", "Confidence", "ECE", FORMULA, "(%) Rounded")
 
 
 def performance_across_sets(results: TaskResults) -> ExtraTable:
@@ -85,8 +87,8 @@ def performance_across_sets(results: TaskResults) -> ExtraTable:
         f"{_STUDY}_performance",
         "All question sets",
         "Metrics of the stated answer, on the questions of each set that every model answered. Accuracy, confidence and"
-        " the share of multiples of .05 are in percent. ECE has ten bins closed on the right. Accuracy of LifeEval is"
-        " the score.",
+        " the share of multiples of .05 are in percent. ECE has ten bins closed on the right, and a confidence of 0"
+        " in the first, or, as in the paper’s formula, in none. Accuracy of LifeEval is the score.",
         pd.DataFrame(rows),
         decimals=2,
     )
@@ -101,6 +103,7 @@ def _model_metrics(trials: pd.DataFrame) -> dict[str, float]:
         "Accuracy": 100.0 * float(correct.mean()),
         "Confidence": 100.0 * float(confidence.mean()),
         "ECE": float(ece(correct, confidence)),
+        FORMULA: ece_of_formula(correct, confidence),
         "(%) Rounded": 100.0 * float(round_share(confidence, lower=0.0, upper=1.0, step=0.05)),
     }
 

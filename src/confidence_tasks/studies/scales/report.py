@@ -330,7 +330,7 @@ REPLICATION = paper.Replication(
         paper.PaperTable(
             "2",
             "Granularity, averaged over the sources of questions. Bold: best scale of a model; * better than [0,100]"
-            " at .05, with Bonferroni’s correction.",
+            " at .05, by a permutation test with Bonferroni’s correction for all comparisons of the study.",
             columns=((by_measure("meta_d", "meta-d′ ↑"), by_measure("mratio", "M-ratio ↑")), _GRANULARITY),
             at=_STARRED,
             best="row",
@@ -366,7 +366,10 @@ REPLICATION = paper.Replication(
             columns=_scales((NONSTANDARD[0], *NONSTANDARD[4:]), "scale_nonstandard"),
         ),
         paper.PaperFigure(
-            "3", "ECE against the number of bins.", name="ece_by_bins", tasks=("scale_granularity",)
+            "3",
+            "ECE against the number of bins, by model and scale. The paper’s is of one model on MMLU under [0, 100].",
+            name="ece_by_bins",
+            tasks=("scale_granularity",),
         ),
         paper.PaperTable(
             "6",
@@ -467,7 +470,7 @@ REPLICATION = paper.Replication(
         ),
         paper.PaperTable(
             "16",
-            "Differences in meta-d′ with 95% intervals.",
+            "Differences in meta-d′ with the 95% intervals of the permutation test. The paper’s are of a bootstrap.",
             stubs=("Model", "Comparison (A vs. B)"),
             rows=(
                 MODELS,
