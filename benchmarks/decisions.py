@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 
-from tests.validity.decision_studies import SUBJECTS, population, recalibrated_brier, thresholds
+from tests.validity.decision_studies import SUBJECTS, improvements, population, recalibrated_brier, thresholds
 from tests.validity.gate_studies import BOUNDS, N_QUESTIONS, Gates, differences, gates
 from tests.validity.gate_studies import SUBJECTS as GATE_SUBJECTS
 
@@ -49,6 +49,19 @@ def print_recalibration(n_studies: int) -> None:
                 print(f"| {subject} | {method} | {n} | {figures} |", flush=True)
 
 
+def print_improvements(n_studies: int) -> None:
+    """Print how much a cross-fitted improvement varies, and what its standard error says."""
+    print(f"\n# Improvement of the Brier score by recalibration\n\n{n_studies:,} studies.\n")
+    print("| subject | map | n | deviation | standard error | correlation | covered |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for subject in ("typical", "ideal"):
+        for method in ("isotonic", "logistic"):
+            for n in (200, 1000):
+                found = improvements(subject, method, n, n_studies)
+                errors = f"{found.deviation:.4f} | {found.error:.4f} | {found.correlation:+.2f}"
+                print(f"| {subject} | {method} | {n} | {errors} | {100 * found.covered:.1f} |", flush=True)
+
+
 def print_gates(n_studies: int) -> None:
     """Print how often gates decide at the bound and away from it, and after how many questions."""
     print(
@@ -80,7 +93,14 @@ def _away(found: Gates, *, above: bool) -> str:
     return f"{100 * right:.1f} | {100 * wrong:.1f} | {found.median:.0f} | {found.mean:.0f}"
 
 
-TABLES = {"thresholds": print_thresholds, "recalibration": print_recalibration, "gates": print_gates}
+TABLES = {
+    "thresholds": print_thresholds,
+    "recalibration": print_recalibration,
+    "improvements": print_improvements,
+    "gates": print_gates,
+}
+DIVISORS = {"recalibration": 10, "improvements": 5}
+"""Tables with fewer studies, as they fit maps."""
 
 
 def main() -> None:
@@ -90,7 +110,7 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=2000, help="simulated studies for each figure")
     arguments = parser.parse_args()
     for name in arguments.table or TABLES:
-        TABLES[name](arguments.studies // 10 if name == "recalibration" else arguments.studies)
+        TABLES[name](arguments.studies // DIVISORS.get(name, 1))
 
 
 if __name__ == "__main__":

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confidence_tasks.decisions.recalibration import before_and_after, recalibrated
+from confidence_tasks.decisions.recalibration import FOLDS, before_and_after, recalibrated
 from confidence_tasks.logs.judged_answers import JudgedAnswers
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.statistics.acceptance import acceptance_threshold
-from confidence_tasks.statistics.calibration import fit_recalibration
+from confidence_tasks.statistics.calibration import cross_fitted_confidence, fit_recalibration
 from confidence_tasks.study.standard import BRIER
 
 Array = NDArray[np.float64]
@@ -118,3 +120,40 @@ def recalibrated_brier(subject: str, method: str, n: int, n_studies: int) -> tup
         for truth in (np.full(n_studies, truths.mean()), truths)
     )
     return float(np.mean(estimates - stated - truths)), mean, own
+
+
+class Improvements(NamedTuple):
+    """Cross-fitted improvements of the Brier score in many studies.
+
+    ``deviation`` is their standard deviation and ``error`` the mean of the standard errors that ignore the fit,
+    ``correlation`` that of improvement and standard error, and ``covered`` the share of the intervals, 1.96 standard
+    errors wide, that contain the mean improvement.
+    """
+
+    deviation: float
+    error: float
+    correlation: float
+    covered: float
+
+
+def improvements(subject: str, method: str, n: int, n_studies: int) -> Improvements:
+    """Return how well the standard error of a cross-fitted improvement tells how much it varies over studies."""
+    whole, rng = population(subject), np.random.default_rng((SUBJECTS.index(subject), n, 1))
+    found, errors = np.zeros((2, n_studies))
+    for i in range(n_studies):
+        study = whole.draw(n, rng)
+        after = cross_fitted_confidence(
+            study.correct,
+            study.confidence,
+            method=method,
+            folds=FOLDS,
+            seed=0,  # type: ignore[arg-type]
+        )
+        values = (after - study.correct) ** 2 - (study.confidence - study.correct) ** 2
+        found[i], errors[i] = values.mean(), values.std(ddof=1) / math.sqrt(n)
+    return Improvements(
+        float(found.std()),
+        float(errors.mean()),
+        float(np.corrcoef(found, errors)[0, 1]),
+        float(np.mean(np.abs(found - found.mean()) <= 1.96 * errors)),
+    )
