@@ -81,10 +81,14 @@ LARGEST_OF_SMALL = 10.0
 
 
 def _refuse_small(bare: FloatArray) -> None:
-    """Raise NumbersError if all numbers without a percent sign could be on a scale such as 1-5 or 0-10."""
-    if bare.max() <= LARGEST_OF_SMALL:
+    """Raise NumbersError if all numbers without a percent sign could be on a scale such as 1-5 or 0-10.
+
+    NaN stands for replies without a number; there is at least one number.
+    """
+    largest = float(np.nanmax(bare))
+    if largest <= LARGEST_OF_SMALL:
         raise NumbersError(
-            f"replies state numbers up to {bare.max():g} without a percent sign: give their scale, such as --scale 1-5,"
+            f"replies state numbers up to {largest:g} without a percent sign: give their scale, such as --scale 1-5,"
             " --scale 0-10 or --scale 0-100"
         )
 

@@ -4,8 +4,11 @@ import math
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from zipfile import ZipFile
 
+import click
 import inspect_ai.model
 import numpy as np
 import pytest
@@ -30,6 +33,7 @@ from inspect_ai.solver import TaskState, multiple_choice, solver
 from inspect_ai.tool import ToolCall
 
 from confidence_tasks import with_confidence
+from confidence_tasks.harness.compat import prerequisite_error
 from confidence_tasks.harness.inspect.schemas import IGNORING
 from confidence_tasks.logs.collection import collect
 from confidence_tasks.studies.benchmark.asking import parse_asks
@@ -127,6 +131,21 @@ def test_a_log_is_asked_afterwards_and_keeps_its_scores(tmp_path: Path) -> None:
         each.scores["match"] for each in plain.samples
     ]
     assert [each.scores["stated_confidence"].value["0-100"] for each in asked.samples] == [0.8] * 3
+
+
+@pytest.mark.parametrize(
+    ("member", "refusal"), [("header.json", "the log has no samples"), ("samples/1_epoch_1.json", "")]
+)
+def test_a_log_without_samples_is_refused_before_it_is_scored(
+    tmp_path: Path, member: str, refusal: str
+) -> None:
+    path = tmp_path / "mine.eval"
+    with ZipFile(path, "w") as log:
+        log.writestr(member, "{}")
+    with click.Context(click.Command("score"), info_name="score") as command:
+        command.params = {"log_file": str(path)}
+        with pytest.raises(prerequisite_error(), match=refusal) if refusal else nullcontext():
+            stated_confidence()
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_verdicts_in_usual_words(tmp_path, values, right) -> None:
                 {},
                 f"numbers up to {scale[-1]} without",
             )
-            for scale in ((1, 2, 3, 4, 5), (0, 7, 10))
+            for scale in ((1, 2, 3, 4, 5), (0, 7, 10), (4, "unknown", 5))
         ),
         (
             [{"reply": f"x\nConfidence: {c}", "gold": "x"} for c in ("0.8", "90", "0.7", "85")],

@@ -10,8 +10,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 import anyio
+import click
+import fsspec
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -112,9 +115,11 @@ def stated_confidence(
     Raises
     ------
     PrerequisiteError
-        If ``ask`` names an unknown question, or ``correct`` is no bound. Inspect prints it.
+        If ``ask`` names an unknown question, or ``correct`` is no bound; or if ``inspect score`` is given a log without
+        samples. Inspect prints it.
     """
     with as_scorer_error():
+        _refuse_log_without_samples()
         asks, chosen = parse_asks(ask, structured=structured), Correctness.parse(correct, scorer)
     follows = SchemaGate()
 
@@ -145,6 +150,24 @@ def stated_confidence(
         )
 
     return score
+
+
+def _refuse_log_without_samples() -> None:
+    """Raise ValueError if ``inspect score`` is given a log without samples: it would end as if it had scored them."""
+    command = click.get_current_context(silent=True)
+    path = command.params.get("log_file") if command and command.info_name == "score" else None
+    if not path or not str(path).endswith(".eval"):
+        return
+    try:
+        with fsspec.open(str(path), "rb") as file, ZipFile(file) as log:
+            has_samples = any(name.startswith("samples/") for name in log.namelist())
+    except (OSError, BadZipFile):  # the command says what is wrong with the file
+        return
+    if not has_samples:
+        raise ValueError(
+            f"{path}: the log has no samples, so there is no answer to ask about; run the task again without"
+            " --no-log-samples"
+        )
 
 
 def _why_unanswered(output: ModelOutput) -> str:
