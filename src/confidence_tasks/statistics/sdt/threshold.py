@@ -15,6 +15,7 @@ from confidence_tasks.statistics.core import (
     Reason,
     as_floats,
     check_option,
+    decreasing_root,
 )
 from confidence_tasks.statistics.inference.weights import Result, Weights, ratio, settle, trials
 from confidence_tasks.statistics.sdt.count_tables import Padding, cache_fits, copy_result
@@ -344,12 +345,13 @@ def threshold_incomparable(
         return Reason.UNSTABLE
     half = abs(float(fit.d_prime)) / 2.0
 
-    def excess(criterion: float) -> float:
-        return float(
-            n * (scipy.special.ndtr(half - criterion) + scipy.special.ndtr(-half - criterion)) - n_high
-        )
+    def excess(criterion: FloatArray) -> FloatArray:
+        above = scipy.special.ndtr(half - criterion) + scipy.special.ndtr(-half - criterion)
+        return np.asarray(n * above - n_high)
 
-    criterion = float(scipy.optimize.brentq(excess, 0.0, _MAX_CRITERION))
+    # Not by scipy.optimize, which takes longer to import than all these roots.
+    root = decreasing_root(excess, np.zeros(1), np.full(1, _MAX_CRITERION), tolerance=1e-10 * n)
+    criterion = float(root[0])
     expected_count = n * float(scipy.special.ndtr(-half - criterion))
     return Reason.EMPTY_CELL if expected_count < _MIN_EXPECTED_COUNT else None
 
