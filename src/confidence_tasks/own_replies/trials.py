@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from confidence_tasks.own_replies.columns import Columns, find_columns
 from confidence_tasks.own_replies.scale import NumbersError, file_reader, read_numbers
+from confidence_tasks.own_replies.signals import signal_trials
 from confidence_tasks.reading.abstention import is_abstention
 from confidence_tasks.reading.answers import known_answers, read_answer
 from confidence_tasks.reading.confidence import Direction, StatedConfidence, confidence_reader
@@ -83,6 +84,8 @@ class OwnReplies:
         Number of ``right``, ``wrong``, ``abstained`` and ``unread`` answers.
     unread : list of str
         Replies without a confidence that could be read.
+    further : list of dict
+        Trials of the same answers with signals of further columns, such as log-probabilities and samples.
     """
 
     trials: list[dict[str, Any]]
@@ -90,6 +93,7 @@ class OwnReplies:
     notes: list[str]
     outcomes: Counter[str]
     unread: list[str]
+    further: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -138,7 +142,18 @@ def read_own_replies(
     _rank(trials)
     _number_epochs(trials)
     outcomes, unread = Counter(map(_outcome, answers)), _unread(answers, values)
-    return OwnReplies([_without_nan(trial) for trial in trials], columns, notes, outcomes, unread)
+    further = _further(rows, trials, answers, notes)
+    return OwnReplies(list(map(_without_nan, trials)), columns, notes, outcomes, unread, further)
+
+
+def _further(
+    rows: Rows, trials: list[dict[str, Any]], answers: Sequence[_Answer], notes: list[str]
+) -> list[dict[str, Any]]:
+    """Return the trials of further signals, with a note that names them."""
+    further = signal_trials(rows, trials, [answer.question for answer in answers])
+    if names := list(dict.fromkeys(str(trial["condition"]) for trial in further)):
+        notes.append(f"further signals of the columns, for report: {', '.join(names)}")
+    return list(map(_without_nan, further))
 
 
 def _unread(answers: Sequence[_Answer], values: Sequence[float]) -> list[str]:

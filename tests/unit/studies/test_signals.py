@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import entropy, norm
 from sklearn.metrics import roc_auc_score
 
+from confidence_tasks.reading.equal_answers import word_similarity
 from confidence_tasks.reading.sureness import EXPRESSIONS, read_expression, true_probability
 from confidence_tasks.reading.thoughts import cleaned_replies
 from confidence_tasks.simulation.reply import StageRequest, answer, call_seed, reply_tokens
@@ -26,7 +27,6 @@ from confidence_tasks.studies.signals.reader import (
     read_guesses,
     read_percent,
     same_meaning,
-    word_similarity,
 )
 from confidence_tasks.studies.signals.replies import (
     DEFAULT,

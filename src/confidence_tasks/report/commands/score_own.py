@@ -115,7 +115,7 @@ def score_own(
         else:
             _refuse_fields(fields)
             own, table = _answers(path, rows, model, settings)
-            trials = own.trials
+            trials = [*own.trials, *own.further]
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     written = _write(trials, log_dir / f"{name or path.name.partition('.')[0]}_trials.jsonl")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from confidence_tasks.reading.equal_answers import word_similarity
 from confidence_tasks.reading.token_probabilities import (
     answer_slice,
     is_known,
@@ -20,7 +21,6 @@ from confidence_tasks.studies.signals.reader import (
     AnswerReply,
     read_answer_reply,
     same_meaning,
-    word_similarity,
 )
 from confidence_tasks.study import ModelReply, Question, Replies, Token
 

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable
 from statistics import fmean
 
+from confidence_tasks.reading.equal_answers import word_similarity
 from confidence_tasks.reading.token_probabilities import VOCABULARY_SPACES
 from confidence_tasks.reading.token_signals import MissingSignalError, trace_tokens
 from confidence_tasks.statistics import information
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.studies.signals.answered import AnsweredQuestion
-from confidence_tasks.studies.signals.reader import word_similarity
 from confidence_tasks.study import ModelReply
 
 

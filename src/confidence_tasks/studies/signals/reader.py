@@ -21,7 +21,7 @@ import numpy as np
 from confidence_tasks.reading.answers import known_answers, read_answer
 from confidence_tasks.reading.cleaning import apply_rules, clean, trim_span, truncate_reply
 from confidence_tasks.reading.cut_off import ends_in_format
-from confidence_tasks.reading.grading import grade
+from confidence_tasks.reading.equal_answers import are_equal
 from confidence_tasks.reading.integer_scale import PERCENT
 from confidence_tasks.reading.layouts import LAYOUTS
 from confidence_tasks.reading.stated_on_scale import read_stated_confidence
@@ -35,8 +35,6 @@ from confidence_tasks.study.structured import answer_schema, is_structured, on_o
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from confidence_tasks.statistics.core import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,10 +239,7 @@ def matches(question: Question, first: str, second: str) -> bool:
     >>> matches(question, "The Jane Austen", "jane austen!"), matches(question, "Jane Austen", "Austen")
     (True, False)
     """
-    return all(
-        grade(answer, kind=question.kind, gold=key) == 1.0
-        for answer, key in ((first, second), (second, first))
-    )
+    return are_equal(question.kind, first, second)
 
 
 def _distinct_answers(question: Question, answers: Sequence[str]) -> list[str]:
@@ -266,32 +261,6 @@ def judge_prompts(question: Question, answer: str, samples: Sequence[ModelReply]
         "Do the two answers mean the same? Reply with yes or no and nothing else."
         for first, second in combinations(distinct, 2)
     ]
-
-
-def word_similarity(texts: Sequence[str]) -> FloatArray:
-    """Return the Jaccard similarity of the words of each pair of texts: the share of their words that both have.
-
-    Parameters
-    ----------
-    texts : sequence of str, length n
-        Words are what white space divides, whatever their case.
-
-    Returns
-    -------
-    ndarray, shape (n, n)
-        From 0 to 1; 1 on the diagonal, and 0 for two texts without words.
-
-    Examples
-    --------
-    >>> word_similarity(["Jane Austen", "Austen", "Emily"]).tolist()
-    [[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]]
-    """
-    words = [set(text.casefold().split()) for text in texts]
-    similarity = np.eye(len(words))
-    for i, j in combinations(range(len(words)), 2):
-        either = len(words[i] | words[j])
-        similarity[i, j] = similarity[j, i] = len(words[i] & words[j]) / either if either else 0.0
-    return similarity
 
 
 def same_meaning(
