@@ -334,5 +334,10 @@ def _notes(planned: PlannedTask) -> Iterable[str]:
     """Yield what changes the numbers of a plan."""
     if planned.other is not None:
         yield planned.other.assumption
+    if planned.study is not None and planned.study.simulation.reply is None:
+        yield (
+            f"{planned.study.name} has no simulated subject, which simulation=Simulation(reply=...) declares. Its"
+            " replies are taken as empty: reply tokens are not counted, and calls that need a reply may be missing."
+        )
     if planned.parameters.get(STOP.name):
         yield "With stop, a run ends as soon as its gate is decided: these are the numbers of a run that does not stop."

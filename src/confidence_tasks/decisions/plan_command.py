@@ -205,11 +205,24 @@ def _costs(plan: RunPlan, price: Price) -> str:
     """Return the price of a run, typical and at most."""
     total = plan.total()
     typical = price.of(total.prompt_tokens, total.reply_tokens)
-    text = f"Price: {typical:,.2f} ({price.prompt:g} and {price.reply:g} per million tokens, {price.source})"
+    text = (
+        f"Price: {_amount(typical)} ({price.prompt:g} and {price.reply:g} per million tokens, {price.source})"
+    )
     if math.isfinite(total.most_reply_tokens):
-        text += f"; at most {price.of(total.prompt_tokens, total.most_reply_tokens):,.2f}"
+        text += f"; at most {_amount(price.of(total.prompt_tokens, total.most_reply_tokens))}"
     others = ", ".join(dict.fromkeys(stage.role for stage in plan.stages if stage.role))
     return f"{text}, without {others}." if others else f"{text}."
+
+
+def _amount(price: float) -> str:
+    """Return a price with two decimals, or two digits below 1.
+
+    Examples
+    --------
+    >>> _amount(1234.567), _amount(0.00345)
+    ('1,234.57', '0.0034')
+    """
+    return f"{price:,.2f}" if price >= 1.0 or price == 0.0 else f"{price:.2g}"
 
 
 def _print_detectable(study: str, differences: list[Detectable]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from confidence_tasks.report.power import detectable_difference, power_curve, po
 from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.scales import STUDY as SCALES
+from confidence_tasks.study import Simulation
 
 SUMS_OF_OTHERS = """
 from inspect_ai import Task, task
@@ -133,6 +135,16 @@ def test_inspects_file_of_prices_is_read(tmp_path: Path) -> None:
     assert "add --model" in run(*options, exit_code=2)
     missing = ("boolq", *SUMS, "--model", "m", "--model-cost-config", tmp_path / "none.yaml")
     assert "none.yaml" in run(*missing, exit_code=2)
+
+
+def test_a_study_without_a_simulated_subject_has_calls_and_no_reply_tokens() -> None:
+    made = plan.PlannedTask.make("boolq", {"source": "arithmetic_boolean", "n": 20})
+    assert made.study is not None
+    alone = replace(made, study=replace(made.study, simulation=Simulation()))
+    found, whole = (plan.plan_run(each, token_counter()) for each in (alone, made))
+    assert (found.n_calls, found.total().reply_tokens) == (20, 0.0)
+    assert found.total().prompt_tokens == whole.total().prompt_tokens
+    assert "has no simulated subject" in found.notes[0]
 
 
 @pytest.mark.parametrize("prices", ["2.5", "a,b", "-1,2", "nan,1", "1,2,3", "inf,1"])

@@ -99,7 +99,8 @@ class DryRun:
     parameters : mapping
         All parameters of the task.
     subject : SimulatedSubject
-        The subject that replies. How long a reply is, and whether a later stage is asked, depends on it.
+        The subject that replies. How long a reply is, and whether a later stage is asked, depends on it. Replies are
+        empty if the study has no simulated subject.
     shares : bool
         Whether equal calls of a question are made once, as for all models but simulated subjects.
     """
@@ -152,6 +153,8 @@ class DryRun:
     def _reply(self, stage: Stage, call: StageCall, messages: list[ChatMessage], number: int) -> ModelOutput:
         if stage.role and (verdict := _verdict(messages)):
             return ModelOutput.from_content("judge", verdict)
+        if self.study.simulation.reply is None:
+            return ModelOutput.from_content("none", "")
         settings = GenerateConfig(
             temperature=stage.temperature_in(call.condition) or 0.0,
             seed=simulated_seed(self.study, stage, 1, number),
