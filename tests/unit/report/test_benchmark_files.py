@@ -1,6 +1,7 @@
 """Files of lm-eval's own tasks: names and shapes of its versions, and files without what the report needs."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,101 @@ def test_results_of_the_first_versions_without_samples_are_told(tmp_path: Path) 
     (tmp_path / "results.json").write_text(json.dumps({"results": {}, "configs": {}}))
     (skipped,) = collect(str(tmp_path)).skipped
     assert "run lm_eval with --log_samples" in skipped.reason
+
+
+VERSIONS = ("0.4.0", "0.4.2", "0.4.3", "0.4.4", "0.4.5", "0.4.7", "0.4.9", "0.4.13")
+
+
+def texts(value):
+    """Return a value with all inner numbers and bools as texts, as lm-eval writes replies since 0.4.3."""
+    return [texts(each) for each in value] if isinstance(value, list) else str(value)
+
+
+def written_by(version, number, replies, arguments, filter_name="none", **metrics):
+    """Return a sample in the layout of a version, after its code that writes samples.
+
+    Up to 0.4.2 nothing is changed. 0.4.3 makes texts of replies, names the arguments and adds digests; 0.4.4 makes a
+    text of the target; 0.4.7 adds the filter and the names of the metrics.
+    """
+    minor = int(version.rpartition(".")[2])
+    resps, filtered = replies
+    line = {"doc_id": number, "doc": {"question": f"{number}?"}, "target": 0, "arguments": arguments}
+    line |= {"resps": resps, "filtered_resps": filtered, **metrics}
+    if minor >= 3:
+        line |= {"resps": texts(resps), "filtered_resps": texts(filtered), "doc_hash": f"{number:064d}"}
+        line |= {"prompt_hash": f"{number:064d}", "target_hash": "c" * 64}
+        line["arguments"] = {
+            f"gen_args_{i}": {f"arg_{j}": part for j, part in enumerate(parts)}
+            for i, parts in enumerate(arguments)
+        }
+    if minor >= 4:
+        line["target"] = "0"
+    return line | ({"filter": filter_name, "metrics": list(metrics)} if minor >= 7 else {})
+
+
+def files_of(version, folder: Path, samples) -> None:
+    """Write samples and the results of a run as a version does."""
+    if int(version.rpartition(".")[2]) < 3:
+        write(folder, "pretrained=gpt2_peru.jsonl", json.dumps(samples, indent=2), "results.json")
+    else:
+        write(folder, f"samples_peru_{TIME}.jsonl", samples, model_name="gpt2")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_question_with_options_is_the_same_trial_in_the_layout_of_each_version(
+    version: str, tmp_path: Path
+) -> None:
+    scores = [(-0.5, -2.5), (-3.0, -1.0), (-0.75, -0.8)]
+    samples = [
+        written_by(
+            version,
+            number,
+            ([[[a, False]], [[b, False]]], [[a, False], [b, False]]),
+            [[f"{number}?", " Lima"], [f"{number}?", " Cusco"]],
+            acc=float(a > b),
+            acc_norm=float(a / 4 > b / 5),
+        )
+        for number, (a, b) in enumerate(scores)
+    ]
+    files_of(version, tmp_path, samples)
+    collection = collect(str(tmp_path))
+    (file,) = collection.files
+    assert collection.skipped == ()
+    of_signal = file.columns["condition"] == "option_probability"
+    assert file.columns["confidence"][of_signal] == pytest.approx(
+        [1 / (1 + math.exp(min(pair) - max(pair))) for pair in scores]
+    )
+    assert file.columns["correct"][of_signal].tolist() == [1.0, 0.0, 1.0]
+    normalised = file.columns["condition"] == "option_probability_norm"
+    assert file.columns["correct"][normalised].tolist() == [1.0, 0.0, 0.0]
+    assert set(file.columns["answer"][of_signal]) == {"Lima", "Cusco"}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_generated_reply_with_two_filters_is_read_in_the_layout_of_each_version(
+    version: str, tmp_path: Path
+) -> None:
+    samples = [
+        written_by(
+            version,
+            number,
+            ([[f"It is {number}.\nConfidence: {90 - number}%"]], [found]),
+            [["?", {"until": ["\n\n"]}]],
+            name,
+            exact_match=right,
+        )
+        for name, found, right in (("strict-match", "[invalid]", 0.0), ("flexible-extract", "4", 1.0))
+        for number in range(3)
+    ]
+    files_of(version, tmp_path, samples)
+    (file,) = collect(str(tmp_path)).files
+    rows = list(zip(file.columns["condition"].tolist(), file.columns["correct"].tolist(), strict=True))
+    named = int(version.rpartition(".")[2]) >= 7
+    filters = ("strict-match", "flexible-extract") if named else ("filter 1", "filter 2")
+    assert rows == [
+        (f"stated, {name}", right) for name, right in zip(filters, (0.0, 1.0), strict=True) for _ in range(3)
+    ]
+    assert file.columns["confidence"] == pytest.approx([0.9, 0.89, 0.88] * 2)
 
 
 def test_filters_without_a_name_are_told_apart_by_their_order() -> None:
