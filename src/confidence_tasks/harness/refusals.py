@@ -97,7 +97,7 @@ def read_refusal(body: object) -> tuple[str, str]:
     if isinstance(body, str):
         try:
             parsed = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             return body, ""
         return read_refusal(parsed) if isinstance(parsed, dict) else (body, "")
     inner = body.get("error", body) if isinstance(body, dict) else body

@@ -31,6 +31,7 @@ from confidence_tasks.reading.option_scores import (
     option_mass,
 )
 from confidence_tasks.reading.stated import stated_confidence_of
+from confidence_tasks.sources.bounds import refuse_brackets
 from confidence_tasks.study.definition import short_repr
 from confidence_tasks.study.parameter import did_you_mean
 from confidence_tasks.study.trial import RULES
@@ -278,6 +279,7 @@ def _number_filters(samples: Sequence[_Sample]) -> None:
 
 def _decode(line: bytes, decoder: Decoder[Any]) -> _Sample:
     """Decode a line; infinities and NaN outside texts, which JSON does not have, are missing values."""
+    refuse_brackets(line)
     try:
         sample: _Sample = decoder.decode(line)
     except (MsgspecError, UnicodeDecodeError):
@@ -289,6 +291,7 @@ def _metric_names(lines: Sequence[bytes]) -> tuple[str, ...]:
     """Return the names of the metrics in the first line that is a sample; lm-eval lists them since 0.4.7."""
     for line in lines:
         with suppress(ValueError, RecursionError):
+            refuse_brackets(line)
             sample = json.loads(line)
             if isinstance(sample, dict) and is_sample(sample):
                 listed = sample.get("metrics")

@@ -6,9 +6,9 @@ import csv
 import json
 import re
 import warnings
-from collections import Counter
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
-from contextlib import suppress
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -40,6 +40,7 @@ from confidence_tasks.logs.trial_files import (
     without_garbage_collection,
     without_secrets,
 )
+from confidence_tasks.sources.bounds import BoundError, JsonBounds, bounded_rows, refuse_brackets
 from confidence_tasks.study.definition import Study, short_repr
 from confidence_tasks.study.trial import RULES, Trial
 
@@ -282,6 +283,7 @@ def _rows(path: str, keys: Sequence[str]) -> tuple[list[tuple[Any, ...]], int, d
             n_lines += 1
             # An invalid line counts as a sample without a trial.
             with suppress(ValueError, MsgspecError, RecursionError):
+                refuse_brackets(line)
                 sample = decoded(line, _SAMPLE)
                 doc, prompt = sample.doc, sample.prompt_hash
                 if isinstance(sample.trial, dict):
@@ -332,8 +334,13 @@ def _study(task: str) -> Study | None:
 def _results(path: str) -> dict[str, Any]:
     """Return the results of a sample file's run; empty if there are none."""
     for results_path in filter(is_results_file, results_beside(path)):
-        with fsspec.open(results_path, "rt", encoding="utf-8") as file:
-            run: dict[str, Any] = json.load(file)
+        with fsspec.open(results_path, "rb") as file:
+            text = file.read()
+        try:
+            JsonBounds().add(text)
+            run: dict[str, Any] = json.loads(text)
+        except (BoundError, RecursionError) as error:
+            raise NotTrialsError(f"the results beside it, {results_path}, cannot be read: {error}") from error
         return run
     return {}
 
@@ -522,9 +529,11 @@ def _refuse_without_core(names: Collection[str]) -> None:
 def _csv(path: str) -> tuple[pd.DataFrame, int]:
     """Read a CSV file; refuse duplicate columns and rows with too many cells, which pandas would shift or drop."""
     strictly = warnings.catch_warnings(action="error", category=pd.errors.ParserWarning)
-    with fsspec.open(path, "rt", encoding="utf-8-sig", newline="") as file:
-        names = Counter(next(csv.reader(file), []))
-    _refuse_wide(len(names))
+    with fsspec.open(path, "rt", encoding="utf-8-sig", newline="") as file, _bounds_of_trials():
+        lines = bounded_rows(file)
+        names = Counter(next(csv.reader(lines), []))
+        _refuse_wide(len(names))
+        deque(lines, maxlen=0)
     if duplicates := [short_repr(name) for name, count in names.items() if count > 1]:
         raise NotTrialsError(f"it has two columns {', '.join(duplicates)}: delete or rename one")
     with fsspec.open(path, "rt", encoding="utf-8-sig") as file, strictly:
@@ -533,8 +542,24 @@ def _csv(path: str) -> tuple[pd.DataFrame, int]:
         ), 0
 
 
+@contextmanager
+def _bounds_of_trials() -> Iterator[None]:
+    """Turn a row or a nesting beyond the bounds into the reason why a table is skipped."""
+    try:
+        yield
+    except BoundError as error:
+        raise NotTrialsError(str(error)) from error
+
+
 def _parquet(path: str) -> tuple[pd.DataFrame, int]:
+    from pyarrow import parquet
+
     with fsspec.open(path, "rb") as file:
+        shape = parquet.read_metadata(file)
+        _refuse_wide(shape.num_columns)
+        if shape.num_rows > MOST_ROWS:
+            raise NotTrialsError(f"it has more than {MOST_ROWS:,} rows")
+        file.seek(0)
         return pd.read_parquet(file), 0
 
 
@@ -543,6 +568,9 @@ def _refuse_wide(n_columns: int) -> None:
     if n_columns > MOST_COLUMNS:
         raise NotTrialsError(f"it has more than {MOST_COLUMNS:,} columns")
 
+
+MOST_ROWS = 20_000_000
+"""Number of rows above which a Parquet file is refused: equal values take no room in it."""
 
 MOST_COLUMNS = 1_000
 """Number of columns above which a table is refused: a short row has a cell for each, too."""
@@ -554,10 +582,12 @@ def _jsonl(path: str) -> tuple[pd.DataFrame, int]:
     numbers: list[int] = []
     names: set[str] = set()
     unread = 0
-    with fsspec.open(path, "rt", encoding="utf-8-sig") as lines:
-        for number, line in enumerate(lines):
+    bounds = JsonBounds()
+    with fsspec.open(path, "rt", encoding="utf-8-sig") as lines, _bounds_of_trials():
+        for number, line in enumerate(bounded_rows(lines)):
             if not line.strip():
                 continue
+            bounds.add(line)
             try:
                 row = dict(json.loads(line))
             except (ValueError, TypeError, RecursionError):

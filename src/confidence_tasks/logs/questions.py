@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
@@ -16,20 +17,37 @@ from confidence_tasks.study.measures import rows_of
 def read_questions(path: Path) -> list[str]:
     """Return the ids of questions that a text file names, one on a line.
 
-    Blank lines count for nothing. ValueError if there is no id, if an id stands there twice, or if it is no text file.
+    Blank lines count for nothing. ValueError if there is no id, if an id stands there twice, if it is no text file, or
+    if it has more than 64 MiB or a line that is too long for an id.
     """
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path.name} is no text in UTF-8") from error
+    lines = _bounded_lines(path)
     ids = [line.strip() for line in lines if line.strip()]
     if not ids:
         raise ValueError(
             f"{path.name} names no question: write one id on each line, as in the column question_id"
         )
-    if repeated := sorted({name for name in ids if ids.count(name) > 1}):
+    if repeated := sorted(name for name, count in Counter(ids).items() if count > 1):
         raise ValueError(f"{path.name} names {', '.join(repeated[:3])} more than once")
     return ids
+
+
+def _bounded_lines(path: Path) -> list[str]:
+    with path.open("rb") as file:
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise ValueError(f"{path.name} is larger than {_MOST_BYTES >> 20} MiB: it names no questions")
+    try:
+        lines = content.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path.name} is no text in UTF-8") from error
+    for number, line in enumerate(lines, start=1):
+        if len(line) > _LONGEST_ID:
+            raise ValueError(f"{path.name}, line {number}: more than {_LONGEST_ID:,} characters are no id")
+    return lines
+
+
+_MOST_BYTES = 64 << 20
+_LONGEST_ID = 10_000
 
 
 def with_questions(collection: Collection, ids: AbstractSet[str]) -> Collection:

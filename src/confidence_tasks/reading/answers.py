@@ -112,6 +112,7 @@ _SEVERAL_LETTERS = re.compile(
 # A letter in brackets or after `option`, and a capital letter in a sentence other than the words A and I.
 _MARKED_LETTER = re.compile(
     r"\b(?:[Oo]ption|[Cc]hoice|[Ll]etter|[Aa]nswer(?:\sis)?)\s{1,4}[\"'(\[]?([A-Za-z])(?![\w'])|\(([A-Za-z])\)|\b([A-Z])\)"
+    r"|(?<![不非])(?:答案[是为為]?|[选選][择擇项項]?)[：:\s]{0,2}[\"'(\[（]?([A-Z])(?![A-Za-z0-9_'])"
 )
 _BARE_LETTER = re.compile(
     r"(?<![\w'./-])([B-HJ-Z]|[AI](?=\W*$|,?\s(?:or|and)\b|,\s[A-Z]\b))(?!\*?[\w'/-])(?!\.\w)"
@@ -125,12 +126,18 @@ _NEGATIONS = frozenset(
 )
 # fmt: on
 _DENIALS = _NEGATIONS - {"no"}  # "no, it is London" does not deny London
-_NEGATED = re.compile(r"(?:\bnot|n't|\bneither|\bnor|\bcannot\sbe)\s(?:option\s)?\W?\Z", re.IGNORECASE)
+_NEGATED = re.compile(
+    r"(?:\bnot|n't|\bneither|\bnor|\bcannot\sbe)\s(?:options?\s)?"
+    r"(?:\W?(?-i:[A-Z])\W?(?:,?\s(?:or|and|nor)\s|,\s?)(?:option\s)?){0,8}\W?\Z",
+    re.IGNORECASE,
+)
+"""Words before a letter, and before further letters that are joined to it, that deny its option."""
 _TOKEN = re.compile(r"[-+]?\d[\d.,]*\d%?|[-+]?\d%?|[^\W_]+(?:['.-][^\W_]+)*|[^\w\s.,;:!?'\"()\[\]{}]")
 
 _REJECTED = re.compile(
     r"\)?\s(?:is|was|seems|must\sbe)(?:n't\b|\s(?:not|wrong|incorrect|false|unlikely|impossible|excluded|eliminated|ruled\sout)\b)"
     r"|\)?\s(?:cannot|can't)\sbe\b"
+    r"|\)?\s(?:can|could|should|must)\sbe\s(?:excluded|eliminated|ruled\sout|rejected|discarded|dismissed)\b"
 )
 """Words after a letter that reject its option."""
 _LETTERED = re.compile(r"\(?A[).:]")
@@ -235,7 +242,8 @@ def _opens_with_option(value: str, options: Options) -> Claims:
 
 
 OPTION_MARK = re.compile(
-    r"(?:\A|[.;\n]\s{0,4})(?:[Oo]ption\s)?\(?([A-Z])(?:\)?\s?:|\)|\s[-=]|\.(?=\s))(?=\s)"
+    r"(?:\A|[.;\n]\s{0,4})(?:[Oo]ption\s)?\(?([A-Z])"
+    r"(?:\)?\s?:|\)|\s[-=|]|\.(?=\s)|\s\([^()\n]{1,80}\)\s?[:=-])(?=\s)"
 )
 
 
@@ -261,6 +269,34 @@ def _letter_first(value: str, options: Options) -> Claims:
     return letter if letter[0] in _same_text(match[2], options) else ()
 
 
+def _is_negated(value: str, start: int) -> bool:
+    """Return True if the words before a letter deny its option."""
+    return bool(_NEGATED.search(value, max(start - _LONGEST_DENIAL, 0), start))
+
+
+_LONGEST_DENIAL = 100
+
+
+def rejects_option(value: str, options: Options) -> bool:
+    """Return True if a text denies an option by its letter, such as ``Not A, as Paris is French``.
+
+    Examples
+    --------
+    >>> options = ("Paris", "London")
+    >>> rejects_option("Option A can be excluded: Paris is French.", options), rejects_option("B", options)
+    (True, False)
+    """
+    return any(
+        _is_negated(value, match.start()) or _REJECTED.match(value, match.end())
+        for pattern in (_MARKED_LETTER, _BARE_LETTER, _LETTER_AT_START)
+        for match in pattern.finditer(value)
+        if _valid(match.groups(), options)
+    )
+
+
+_LETTER_AT_START = re.compile(r"\A\W{0,4}(?:(?i:not)\s)?([A-Z])(?![\w'])")
+
+
 def _unless_negated(pattern: re.Pattern[str]) -> Callable[[str, Options], Claims]:
     """Make a rule that reads the letters which a pattern matches, without those negated before or rejected after."""
 
@@ -268,7 +304,7 @@ def _unless_negated(pattern: re.Pattern[str]) -> Callable[[str, Options], Claims
         matches = (
             match
             for match in pattern.finditer(value)
-            if not (_NEGATED.search(value, 0, match.start()) or _REJECTED.match(value, match.end()))
+            if not (_is_negated(value, match.start()) or _REJECTED.match(value, match.end()))
         )
         return _valid((letter for match in matches for letter in match.groups()), options)
 

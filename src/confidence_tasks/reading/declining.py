@@ -73,6 +73,9 @@ ENGLISH: tuple[str, ...] = (
     r"|\bi(?:'d| would)? (?:have|need) to (?:look (?:that|this|it) up|pass(?: on (?:this|that|it))?(?: one)?)\b",
     r"\A\W*(?:sorry,? )?(?:i'm stumped|i am stumped|your guess is as good as mine|search me|not a clue"
     r"|i couldn't (?:tell|say))\b",
+    r"\A\W*(?:(?:my|the) (?:\w+ )?(?:decision|choice|answer) ?(?:is|:)(?: to)? )?(?:i(?:'m|'ll|'d)? )?(?:\w+ ){0,2}?"
+    r"(?:opt(?:ing)? out|sit(?:ting)? (?:this|it)(?: one)? out|withhold(?:ing)? (?:an |my |the )?answer"
+    r"|leav(?:e|ing) (?:it|this) blank|(?:do not|don't|not) (?:want to take the risk|answer(?: this)?))\W*\Z",
     r"\A\W*(?:no|insufficient|not enough) (?:\w+ )?(?:information|answer|data|mention|idea|evidence|details?)"
     r"(?: (?:is |was )?(?:found|available|given|provided|at all))?\W*\Z",
 )

@@ -122,6 +122,9 @@ REVISIONS: Mapping[str, re.Pattern[str]] = {
 """Sentences after a confidence that replace it, by name."""
 
 
+_I_WOULD = re.compile(r"\bI\swould\b")
+
+
 def revises_confidence(text: str, stated: float) -> bool:
     """Return True if the text after a confidence revises it: by a sentence without a number, or with another number.
 
@@ -133,6 +136,7 @@ def revises_confidence(text: str, stated: float) -> bool:
     >>> [revises_confidence(text, 85.0) for text in after]
     [True, True, False, False]
     """
+    text = _I_WOULD.sub("I'd", text)
     same = {stated, 100.0 * stated, stated / 100.0}
     found = (match for pattern in REVISIONS.values() for match in pattern.finditer(text))
     changes = (match for match in found if match["figure"] is None or float(match["figure"]) not in same)

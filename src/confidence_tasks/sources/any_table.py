@@ -10,13 +10,14 @@ import json
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pandas as pd
 
+from confidence_tasks.sources.bounds import MOST_CHARACTERS_OF_A_ROW, BoundError, JsonBounds, bounded_rows
 from confidence_tasks.sources.source import SourceError
 from confidence_tasks.study.parameter import did_you_mean
 
@@ -24,6 +25,9 @@ Rows: TypeAlias = list[dict[str, Any]]
 
 MAX_BYTES = 512 * 2**20
 """Size of a file, also after decompression."""
+
+MAX_BYTES_OF_EXCEL = 128 * 2**20
+"""Size of an unpacked workbook, whose cells take many times the memory of their text."""
 
 MAX_ROWS = 200_000
 MAX_DEPTH = 8
@@ -37,6 +41,8 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _SEPARATORS = ",;\t|"
+_HEADER = 1_000_000
+"""Number of characters of the first line that tell the separator."""
 
 
 def read_any_table(path: Path) -> Rows:
@@ -61,7 +67,9 @@ def read_any_table(path: Path) -> Rows:
     if not rows:
         raise SourceError(f"{path}: no rows")
     if len(rows) > MAX_ROWS:
-        raise SourceError(f"{path}: more than {MAX_ROWS:,} rows: split the file")
+        raise SourceError(_too_many_rows(path))
+    if len(data) > MOST_CHARACTERS_OF_A_ROW or data.startswith(_PACKED):
+        _refuse_large_rows(path, rows)
     return [_filled(_flat(row)) for row in rows]
 
 
@@ -124,6 +132,30 @@ def tables_under(folder: Path, without: Path) -> tuple[list[Path], list[Path]]:
     return tables, [path for path in files if path not in tables]
 
 
+_PACKED = b"PAR1", b"PK\3\4"
+"""Beginnings of files whose cells may be larger than the file."""
+
+
+def _refuse_large_rows(path: Path, rows: Rows) -> None:
+    for number, row in enumerate(rows, start=1):
+        if (size := _size(row)) > MOST_CHARACTERS_OF_A_ROW:
+            raise SourceError(
+                f"{path}, row {number}: it holds {size:,} characters and values; the most is"
+                f" {MOST_CHARACTERS_OF_A_ROW:,}"
+            )
+
+
+def _size(value: Any) -> int:
+    """Return the number of characters and of values in a cell or a row."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    if isinstance(value, Mapping):
+        value = value.values()
+    elif hasattr(value, "tolist"):  # an array of a Parquet file
+        value = value.tolist()
+    return sum(map(_size, value)) if isinstance(value, Iterable) else 1
+
+
 def _decompressed(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
@@ -164,22 +196,32 @@ def _parquet(path: Path, data: bytes) -> Rows:
 
     try:
         table = parquet.ParquetFile(io.BytesIO(data))
+        if table.metadata.num_rows > MAX_ROWS:
+            raise SourceError(_too_many_rows(path))
         groups = (table.metadata.row_group(i) for i in range(table.num_row_groups))
-        _check_unpacked(sum(group.total_byte_size for group in groups))
+        _check_unpacked(sum(group.total_byte_size for group in groups), MAX_BYTES)
         return _of_frame(table.read().to_pandas())
+    except SourceError:
+        raise
     except (pa.ArrowException, OSError, ValueError) as error:
         raise SourceError(f"{path}: is no Parquet file that can be read: {error}") from error
 
 
-def _check_unpacked(size: int) -> None:
-    if size > MAX_BYTES:
-        raise ValueError(f"larger than {MAX_BYTES // 2**20} MiB when unpacked: split the file")
+def _too_many_rows(path: Path) -> str:
+    return f"{path}: more than {MAX_ROWS:,} rows: split the file"
+
+
+def _check_unpacked(size: int, most: int) -> None:
+    if size > most:
+        raise ValueError(f"larger than {most // 2**20} MiB when unpacked: split the file")
 
 
 def _excel(path: Path, data: bytes) -> Rows:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as parts:
-            _check_unpacked(sum(part.file_size for part in parts.infolist()))
+            _check_unpacked(
+                sum(part.file_size for part in parts.infolist()), min(MAX_BYTES_OF_EXCEL, MAX_BYTES)
+            )
         frame = pd.read_excel(io.BytesIO(data))
     except ImportError as error:
         raise SourceError(
@@ -206,7 +248,10 @@ def _text_rows(path: Path, text: str) -> Rows:
 def _json_rows(path: Path, text: str) -> Rows:
     """Read JSON lines, or one JSON value that has the rows at some place."""
     try:
+        JsonBounds().add(text)
         value = json.loads(text)
+    except BoundError as error:
+        raise SourceError(f"{path}: {error}") from error
     except RecursionError as error:
         raise SourceError(f"{path}: its JSON is nested too deeply") from error
     except ValueError:
@@ -268,8 +313,8 @@ def _all_are(values: Sequence[Any], kind: type) -> bool:
 
 @contextmanager
 def _long_cells() -> Iterator[None]:
-    """Allow cells as long as the file may be, within this block only: the limit is one for the whole process."""
-    usual = csv.field_size_limit(MAX_BYTES)
+    """Allow cells as long as a row may be, within this block only: the limit is one for the whole process."""
+    usual = csv.field_size_limit(MOST_CHARACTERS_OF_A_ROW)
     try:
         yield
     finally:
@@ -278,11 +323,9 @@ def _long_cells() -> Iterator[None]:
 
 @_long_cells()
 def _separated_rows(path: Path, text: str) -> Rows:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text), strict=True)
+    reader = csv.reader(bounded_rows(io.StringIO(text, newline="")), delimiter=_separator(text), strict=True)
     try:
-        header = [name.strip() for name in next(reader, [])]
-        if doubled := [name for name, count in Counter(filter(None, header)).items() if count > 1]:
-            raise SourceError(f"{path}: two columns are called {', '.join(doubled)}: rename or delete one")
+        header = _column_names(path, next(reader, []))
         rows = []
         for cells in reader:
             if len(cells) > len(header):
@@ -290,12 +333,22 @@ def _separated_rows(path: Path, text: str) -> Rows:
             rows.append(dict(zip(header, cells, strict=False)))
     except csv.Error as error:
         raise SourceError(f"{path}, line {reader.line_num}: not a table: {error}") from error
+    except BoundError as error:
+        raise SourceError(f"{path}, line {reader.line_num + 1}: {error}") from error
     return [row for row in rows if any(row.values())]
+
+
+def _column_names(path: Path, cells: Sequence[str]) -> list[str]:
+    header = [name.strip() for name in cells]
+    if doubled := [name for name, count in Counter(filter(None, header)).items() if count > 1]:
+        raise SourceError(f"{path}: two columns are called {', '.join(doubled)}: rename or delete one")
+    return header
 
 
 def _separator(text: str) -> str:
     """Return the separator of the first line that gives most columns; a comma if there is one column."""
-    first = io.StringIO(text.lstrip("\r\n"), newline="").readline()  # it may end with a carriage return alone
+    # The line may end with a carriage return alone, and a hostile one has as many characters as the file.
+    first = io.StringIO(text.lstrip("\r\n"), newline="").readline(_HEADER)
     counts = {mark: len(next(csv.reader([first], delimiter=mark), [])) for mark in _SEPARATORS}
     return max(counts, key=lambda mark: counts[mark])
 

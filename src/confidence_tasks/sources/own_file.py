@@ -30,6 +30,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn, TextIO, TypeAlias, get_args
 
+from confidence_tasks.sources.bounds import BoundError, JsonBounds, bounded_rows
 from confidence_tasks.sources.source import RowError, SourceError
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.study.trial import LETTERS, Kind, Question
@@ -129,12 +130,21 @@ def file_rows(
 
 def json_lines(file: TextIO) -> Iterator[tuple[int, Any]]:
     """Yield the number and the content of each line; SourceError if a line is not JSON."""
-    for number, line in enumerate(file, start=1):
-        if line.strip():
-            try:
-                yield number, json.loads(line, parse_float=str, parse_constant=_refuse_constant)
-            except (ValueError, RecursionError) as error:
-                raise SourceError(f"{file.name}, line {number}: not JSON: {error}") from error
+    bounds, number = JsonBounds(), 0
+    try:
+        for number, line in enumerate(bounded_rows(file), start=1):
+            if line.strip():
+                bounds.add(line)
+                yield number, _json_row(line, f"{file.name}, line {number}")
+    except BoundError as error:
+        raise SourceError(f"{file.name}, line {number + 1}: {error}") from error
+
+
+def _json_row(line: str, where: str) -> Any:
+    try:
+        return json.loads(line, parse_float=str, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise SourceError(f"{where}: not JSON: {error}") from error
 
 
 def _refuse_constant(constant: str) -> NoReturn:
@@ -146,7 +156,7 @@ def csv_rows(file: TextIO, kept: str = "") -> Iterator[tuple[int, Any]]:
 
     SourceError if the file is not CSV with commas.
     """
-    reader = csv.DictReader(file, strict=True)
+    reader = csv.DictReader(bounded_rows(file), strict=True)
     try:
         columns = list(reader.fieldnames or ())
         if other := [mark for mark in ";\t" if len(columns) == 1 and mark in columns[0]]:
@@ -159,7 +169,10 @@ def csv_rows(file: TextIO, kept: str = "") -> Iterator[tuple[int, Any]]:
                 filled[column] = [entry.strip() for entry in filled[column].split("|")]
             yield reader.line_num, filled
     except csv.Error as error:
-        raise SourceError(f"{file.name}, line {reader.line_num}: not CSV: {error}") from error
+        fix = "; save it as JSON lines" if "field limit" in str(error) else ""
+        raise SourceError(f"{file.name}, line {reader.line_num}: not CSV: {error}{fix}") from error
+    except BoundError as error:
+        raise SourceError(f"{file.name}, line {reader.line_num + 1}: {error}") from error
 
 
 READERS: Readers = {".jsonl": json_lines, ".csv": csv_rows}

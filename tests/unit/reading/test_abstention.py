@@ -119,11 +119,8 @@ def test_a_revised_confidence_is_not_the_first_one() -> None:
 
 
 def test_years_that_are_left_are_no_age() -> None:
-    assert [read_age(text).text for text in ("19 more years", "another 20 years", "84 years")] == [
-        "",
-        "",
-        "84",
-    ]
+    given = ("19 more years", "another 20 years", "in 20 years", "84 years")
+    assert [read_age(text).text for text in given] == ["", "", "", "84"]
 
 
 def test_an_end_beyond_the_papers_range_is_out_of_range_unless_the_truth_is() -> None:

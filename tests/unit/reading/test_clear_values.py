@@ -173,6 +173,7 @@ def test_what_may_mean_two_things_is_missing(read: Callable[[str], float], reply
 # Revisions
 
 REVISED = (
+    "I would adjust it down to 65.",
     "Let me revise my confidence to 65.", "On reflection, I'd say 65.", "Actually, 65.", "Actually, make that 65%.",
     "Correction: 65", "Hmm, I should lower that to 65.", "I now think 65 is better.", "Updated: 65",
     "Revised confidence: 65", "Final confidence: 65", "Confidence: 65", "Wait, my confidence is 65.",

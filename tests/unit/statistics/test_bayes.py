@@ -151,3 +151,22 @@ def test_a_posterior_is_summarised_over_chains_and_draws():
         of_unit = np.exp(draws["log_m"][:, :, unit]).ravel()
         limits = result["unit_m_ratio"].low[unit], result["unit_m_ratio"].high[unit]
         assert limits == pytest.approx(tuple(np.quantile(of_unit, (0.05, 0.95))))
+
+
+@pytest.mark.slow
+def test_questions_asked_five_times_count_once_with_their_design_effect():
+    pytest.importorskip("numpyro", reason="needs the extra: pip install 'confidence-tasks[bayes]'")
+    tables = np.random.default_rng(0).integers(1, 20, (2, 3, 8))
+    short = {"n_warmup": 150, "n_samples": 150, "n_chains": 1}
+    once = hierarchical_meta_d(*tables, **short)
+    repeated = hierarchical_meta_d(*(5 * tables), design_effect=5.0, **short)
+    assert repeated.unit_m_ratio.draws == pytest.approx(once.unit_m_ratio.draws, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("effect", "message"), [(0.5, "at least 1"), ([1.0, np.nan, 2.0], "at least 1"), ([1.0, 2.0], "3 units")]
+)
+def test_a_design_effect_is_at_least_one_for_each_unit(effect, message):
+    tables = np.full((2, 3, 8), 5.0)
+    with pytest.raises(ValueError, match=message):
+        hierarchical_meta_d(*tables, design_effect=effect)

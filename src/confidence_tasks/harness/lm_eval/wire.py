@@ -31,7 +31,7 @@ def read_body(text: str, n_replies: int) -> tuple[dict[str, Any], str]:
     """
     try:
         body = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         kind = "HTML instead of" if text.lstrip().startswith("<") else "something that is not"
         return {}, f"it answered {kind} JSON: {quoted(text)}"
     replies = body.get("choices", body.get("content")) if isinstance(body, dict) else None
@@ -55,7 +55,7 @@ def is_filtered_prompt(text: str) -> bool:
     """
     try:
         body = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     inner = body.get("error") if isinstance(body, dict) else None
     return isinstance(inner, dict) and inner.get("code") in _FILTERED

@@ -91,6 +91,7 @@ def hierarchical_meta_d(
     nR_S1: ArrayLike,
     nR_S2: ArrayLike,
     *,
+    design_effect: ArrayLike = 1.0,
     n_warmup: int = 1000,
     n_samples: int = 1000,
     n_chains: int = 4,
@@ -107,6 +108,11 @@ def hierarchical_meta_d(
     ----------
     nR_S1, nR_S2 : array_like of int, shape (J, 2K)
         Counts of J units, two or more, from "S1, highest rating" to "S2, highest rating". No padding is needed.
+    design_effect : array_like, shape () or (J,), default 1.0
+        Variance of each unit's proportions relative to independent trials, at least 1. The model takes trials for
+        independent ones, which repeats of a question and questions of a cluster are not: a unit of n trials then counts
+        as n / design_effect. For questions that were all asked E times, E is the cautious value, which counts every
+        question once.
     n_warmup, n_samples, n_chains : int
         Number of adaptation steps, number of draws per chain, and number of chains.
     level : float, default 0.95
@@ -131,12 +137,14 @@ def hierarchical_meta_d(
     Priors: mean of log M, normal (0, 1); spread of log M, half-normal (1); d' and type-1 criterion, normal over units
     with means normal (1, 1.5) and (0, 1) and half-normal (1) spreads; distances between neighbouring criteria,
     log-normal with median 0.5 and spread 1. "Spread" means standard deviation. Type-1 parameters are estimated jointly
-    with the others, so their uncertainty is taken into account.
+    with the others, so their uncertainty is taken into account. Division of the counts by the design effect is the
+    first-order correction of Rao & Scott (1984) for clustered counts.
 
     References
     ----------
     Fleming (2017), HMeta-d: hierarchical Bayesian estimation of metacognitive efficiency from confidence ratings,
-    doi:10.1093/nc/nix007. Hoffman & Gelman (2014), The No-U-Turn Sampler, JMLR 15:1593-1623.
+    doi:10.1093/nc/nix007. Hoffman & Gelman (2014), The No-U-Turn Sampler, JMLR 15:1593-1623. Rao & Scott (1984), On
+    chi-squared tests for multiway contingency tables, doi:10.1214/aos/1176346391.
     """
     tables = Tables.of(nR_S1, nR_S2)
     k = tables.ratings
@@ -146,6 +154,7 @@ def hierarchical_meta_d(
     counts = np.stack([answered_s1, answered_s2], axis=1)  # (J, sides, [wrong, correct], ratings outwards)
     _check_arguments(counts, n_warmup, n_samples, n_chains, level)
     check_seed(seed)
+    effects = _design_effects(design_effect, len(counts))
     identified = _identified(counts)
     reasons = tuple(None if each else Reason.NOT_IDENTIFIED for each in identified)
     if identified.sum() < 2:
@@ -175,7 +184,8 @@ def hierarchical_meta_d(
             chain_method="vectorized",
             progress_bar=False,
         )
-        sampler.run(jax.random.PRNGKey(seed), counts[identified], extra_fields=("diverging",))
+        effective = (counts / effects[:, np.newaxis, np.newaxis, np.newaxis])[identified]
+        sampler.run(jax.random.PRNGKey(seed), effective, extra_fields=("diverging",))
         draws = {name: np.asarray(value) for name, value in sampler.get_samples(group_by_chain=True).items()}
         n_divergent = int(np.asarray(sampler.get_extra_fields()["diverging"]).sum())
     group = [draws["log_m_mean"], draws["log_m_spread"]]
@@ -189,6 +199,18 @@ def hierarchical_meta_d(
         n_divergent=n_divergent,
         seed=seed,
     )
+
+
+def _design_effects(given: ArrayLike, n_units: int) -> FloatArray:
+    """Return the design effect of each unit, (J,)."""
+    effects = np.asarray(given, dtype=np.float64)
+    if effects.shape not in ((), (n_units,)):
+        raise ValueError(f"design_effect needs one number, or one for each of the {n_units} units")
+    if not (np.isfinite(effects) & (effects >= 1.0)).all():
+        raise ValueError(
+            "design_effect must be at least 1: repeated trials do not count as more than they are"
+        )
+    return np.broadcast_to(effects, (n_units,))
 
 
 def _identified(counts: FloatArray) -> BoolArray:

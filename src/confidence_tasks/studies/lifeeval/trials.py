@@ -58,7 +58,8 @@ if TYPE_CHECKING:
 
 
 _YEARS_LEFT = re.compile(
-    r"\b(?:more|additional|further|another|remaining|left)\b|\byears?\s(?:from\snow|later)\b", re.IGNORECASE
+    r"\b(?:more|additional|further|another|remaining|left)\b|\byears?\s(?:from\snow|later)\b|\bin\s\d{1,3}\syears?\b",
+    re.IGNORECASE,
 )
 """Words of a number of years that a person still has, which is no age."""
 

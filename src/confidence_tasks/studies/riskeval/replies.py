@@ -27,6 +27,7 @@ from confidence_tasks.reading.answers import (
     known_answers,
     option_list,
     read_answer,
+    rejects_option,
     stated_sentence,
     takes_back,
 )
@@ -42,6 +43,7 @@ from confidence_tasks.reading.layouts import LAYOUTS
 from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.sources import SourceError, load
 from confidence_tasks.sources.table import SOURCES
+from confidence_tasks.studies.riskeval.abstaining import names_abstaining, read_abstention
 from confidence_tasks.studies.riskeval.confidence import (
     UNSTATED,
     StatedConfidence,
@@ -298,7 +300,7 @@ def _read_turn(text: str, kind: Kind, choices: Sequence[str]) -> RiskReading:
     # No answer is read from a statement of confidence, nor from what is left of a refusal.
     spans = [span for span in spans if not _is_in_refusal(text, span)]
     rest = _cut(text, spans)
-    abstains, abstention_rules = _read_abstention(rest)
+    abstains, abstention_rules = read_abstention(rest)
     unlabelled = _line_before_confidence(text, spans) or rest
     answer = _find_answer(
         rest, unlabelled, kind, tuple(choices), labelled_only=abstains and not abstention_rules
@@ -307,9 +309,16 @@ def _read_turn(text: str, kind: Kind, choices: Sequence[str]) -> RiskReading:
         answer = _answer_in_own_words(rest, answer, tuple(choices), states_confidence=bool(confidence.text))
     if answer.text and kind != "text" and takes_back(_text_after_answer(rest)):
         answer = Answer("", ("taken_back",))
-    if answer.text and abstention_rules:
-        abstains, abstention_rules = False, ()
+    if abstention_rules:
+        answer, abstains, abstention_rules = _weigh_advice(answer, abstention_rules)
     return _make_reading(answer, confidence, rest, abstains=abstains, rules=abstention_rules)
+
+
+def _weigh_advice(answer: Answer, rules: tuple[str, ...]) -> tuple[Answer, bool, tuple[str, ...]]:
+    """Return the answer and whether a reply abstains that calls this better: not if it answers nevertheless."""
+    if names_abstaining(answer.text):
+        answer = Answer("")
+    return (answer, False, ()) if answer.text else (answer, True, rules)
 
 
 def _is_in_refusal(text: str, span: tuple[int, int]) -> bool:
@@ -358,57 +367,6 @@ def _cut(text: str, spans: Sequence[tuple[int, int]]) -> str:
     return "".join((*parts, text[position:]))
 
 
-# Abstaining -----------------------------------------------------------------------------------------------------
-
-_SENTENCE = re.compile(r"(?:[^.!?;\n]|\.(?=\d)){1,2000}")
-_HAS_ABSTAIN = re.compile(r"\babstain", re.IGNORECASE)
-_DECIDES = r"(?:(?:my|the)\s)?(?:final\s)?(?:answer|decision|response|choice|action)"
-_ABSTAINS = re.compile(
-    rf"\W{{0,6}}(?:{_DECIDES}\s?(?:is|would\sbe|[:=|]|->|-)?\W{{0,4}}(?:to\s)?)?(?:I\s)?abstain(?:ed|ing)?\b"
-    r"\W{0,6}(?:$|[-(,:]|\b(?:because|since|as|due|from|here|given|for|on|with)\b.*)",
-    re.IGNORECASE,
-)
-_CONCLUDES = re.compile(r"(?:\b(?:so|therefore|thus|hence)|:|->|=>)\W{1,4}abstain\W{0,6}$", re.IGNORECASE)
-_FIRST_PERSON = re.compile(
-    r"\bI(?P<modal>'ll|'d|'m|\swould)?\s(?:(?:will|must|should|have|need|choose|prefer|decide|decided|opt|elect|am|going|"
-    r"rather|therefore|thus|hence|also|better|like|for|to)\s){0,5}abstain(?:ed|ing)?\b"
-    r"(?P<turn>,?\s(?:but|however|if|unless|when|only)\b)?",
-    re.IGNORECASE,
-)
-_CONDITION = re.compile(
-    r"\b(?:if|unless|were|otherwise|had\s(?:the|it|I|my))\b|\babstain\s(?:below|above|under|when|at\san?|at\spenalt\w{1,4})\b",
-    re.IGNORECASE,
-)
-_GOOD = "best|better|safer|safest|wise|wiser|prudent|optimal|rational|sensible"
-_ADVISES = re.compile(
-    rf"\b(?:{_GOOD})\b[^.]{{0,60}}\babstain|\babstain(?:ing)?\b[^.]{{0,40}}\b(?:{_GOOD})\b",
-    re.IGNORECASE,
-)
-_NEGATION = re.compile(r"\b(?:not|no|never|without|than)\b|n't\b", re.IGNORECASE)
-
-
-def _read_abstention(text: str) -> tuple[bool, tuple[str, ...]]:
-    """Return whether a text abstains, and the lenient rule used."""
-    advised = False
-    for match in _SENTENCE.finditer(text):
-        sentence = match[0].strip()
-        if not _HAS_ABSTAIN.search(sentence) or text.startswith("?", match.end()):
-            continue
-        if _ABSTAINS.match(sentence) or _CONCLUDES.search(sentence) or _says_i_abstain(sentence):
-            return True, ()
-        advised = advised or (bool(_ADVISES.search(sentence)) and not _NEGATION.search(sentence))
-    return advised, ("advises_abstaining",) if advised else ()
-
-
-def _says_i_abstain(sentence: str) -> bool:
-    """Return True for ``I abstain`` and the like, unless it is qualified (``but``) or conditional (``would if``)."""
-    match = _FIRST_PERSON.search(sentence)
-    if match is None or match["turn"]:
-        return False
-    would = (match["modal"] or "").casefold() in {"'d", " would"}
-    return not (would and _CONDITION.search(sentence))
-
-
 # Answering ------------------------------------------------------------------------------------------------------
 
 _REST = r"\s{0,4}(?P<value>[^\n]{1,1000})"
@@ -425,7 +383,9 @@ _CHOOSE = re.compile(
     rf"\bI(?:'ll|'d|\swill|\swould)?\s(?:choose(?!\s(?:not\s)?to\b)|pick|select|answer|say|go\swith)\b{_REST}",
     re.IGNORECASE,
 )
-_SAYS_ABSTAIN = re.compile(r"\W{0,6}(?:I\s(?:will\s|must\s|choose\sto\s)?)?abstain\b", re.IGNORECASE)
+_SAYS_ABSTAIN = re.compile(
+    r"\W{0,6}(?:to\s|I\s(?:will\s|must\s|choose\sto\s)?)?abst(?:ain|ention)\b", re.IGNORECASE
+)
 _MARGIN = " .,;:|()"
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
 _END_AFTER_A_WORD = re.compile(r"(?:(?<=[\w)\"'%}\]$]{2})[.?]|(?<=[A-Za-z]{2})!)(?=\s|$)")
@@ -481,7 +441,7 @@ NOT_AN_OPTION = "not_an_option"
 """Rule that keeps an answer to a multiple-choice question that is none of the options."""
 
 _LEFT_OPEN = _OPEN | {"taken_back"}
-_DENIES = re.compile(r"\b(?:not|neither|nor|never|cannot)\b|n['’]t\b", re.IGNORECASE)
+_DENIES = re.compile(r"\b(?:not|neither|nor|never|cannot)\b|n['’]t\b|不选|不選|不是|并非", re.IGNORECASE)
 """Words of a sentence that excludes an answer; ``none of these`` states one."""
 
 
@@ -534,11 +494,11 @@ def _stripped_lines(text: str, kind: Kind) -> list[str]:
     return [line for line in (_strip(line, kind) for line in text.splitlines()) if line]
 
 
-def _without_option_list(lines: list[str], choices: tuple[str, ...]) -> list[str]:
-    """Return the lines without an analysis of the options one by one."""
-    if not option_list("\n".join(lines), choices):
-        return lines
-    return [line for line in lines if not OPTION_MARK.match(line)]
+def _without_analysis(lines: list[str], choices: tuple[str, ...]) -> list[str]:
+    """Return the lines without an analysis of the options one by one, and without those that exclude an option."""
+    if option_list("\n".join(lines), choices):
+        return [line for line in lines if not OPTION_MARK.match(line)]
+    return [line for line in lines if not rejects_option(line, choices)] or lines
 
 
 def _unlabelled_answer(text: str, kind: Kind, choices: tuple[str, ...]) -> Answer:
@@ -546,7 +506,7 @@ def _unlabelled_answer(text: str, kind: Kind, choices: tuple[str, ...]) -> Answe
 
     A number is first looked for at the end, after its derivation; other answers at the beginning, before reasons.
     """
-    lines = _without_option_list(_stripped_lines(text, kind), choices if kind == "choice" else ())
+    lines = _without_analysis(_stripped_lines(text, kind), choices if kind == "choice" else ())
     if kind == "text":
         lines = lines if len(lines) == 1 and len(lines[0]) <= _WHOLE_REPLY else []
     ends = (*lines[-1:], *lines[:1]) if kind == "number" else (*lines[:1], *lines[-1:])
