@@ -323,6 +323,21 @@ def test_calls_and_tokens_count_every_call_of_the_condition():
 # Missing pieces
 
 
+@pytest.mark.parametrize("signal", ["stated_after", "words", "top_k", "agreement", "distribution"])
+def test_an_unfinished_reply_is_the_reason_that_is_told(signal):
+    """The harness empties unfinished replies, and says what is wrong with them."""
+    filtered = ModelReply(
+        "", problem="1 of 2 replies were stopped by the provider's content filter", stop="filter"
+    )
+    stage = "samples" if signal == "agreement" else signal
+    question = Question("q-1", "demo", "?", "choice", "A", ("3", "4"))
+    found = trial(
+        signal, question, answer=[ModelReply("Answer: A\nConfidence: 80")], **{stage: [filtered] * 2}
+    )
+    assert found["problem"] == filtered.problem
+    assert math.isnan(found["value"])
+
+
 @pytest.mark.parametrize(
     ("condition", "replies", "message"),
     [

@@ -66,6 +66,13 @@ class AnsweredQuestion:
         replies = self.replies.get(stage) or [ModelReply("", problem="there was no call")]
         return replies[0]
 
+    def text(self, stage: str) -> str:
+        """Return the text of the only reply of a stage; MissingSignalError if the reply is unfinished."""
+        reply = self.reply(stage)
+        if reply.stop and not reply.text:
+            raise MissingSignalError(reply.problem)
+        return reply.text
+
     @property
     def tokens(self) -> list[Token]:
         """Tokens of the answer."""
@@ -83,7 +90,8 @@ class AnsweredQuestion:
         readings = [(reply, read_answer_reply(reply.text, self.question)) for reply in replies]
         answered = [(reply, reading) for reply, reading in readings if reading.answer]
         if not answered:
-            raise MissingSignalError(f"none of the {len(replies)} samples has an answer")
+            unfinished = next((reply.problem for reply in replies if reply.stop), "")
+            raise MissingSignalError(unfinished or f"none of the {len(replies)} samples has an answer")
         answers = [self.reading.answer, *(reading.answer for _, reading in answered)]
         same = same_meaning(self.question, answers, self.replies.get("judge", ()))
         similarity = same.astype(np.float64)

@@ -31,12 +31,12 @@ def stated(answered: AnsweredQuestion) -> float:
 
 def stated_after(answered: AnsweredQuestion) -> float:
     """Return the confidence stated in a second turn."""
-    return require(read_percent(answered.reply("stated_after").text), "the reply is no number from 0 to 100")
+    return require(read_percent(answered.text("stated_after")), "the reply is no number from 0 to 100")
 
 
 def words(answered: AnsweredQuestion) -> float:
     """Return the probability of the chosen expression."""
-    return require(read_expression(answered.reply("words").text), "the reply is none of the expressions")
+    return require(read_expression(answered.text("words")), "the reply is none of the expressions")
 
 
 def p_true(answered: AnsweredQuestion, stage: str = "p_true") -> float:
@@ -53,7 +53,7 @@ def p_true(answered: AnsweredQuestion, stage: str = "p_true") -> float:
 def top_k(answered: AnsweredQuestion) -> float:
     """Return the probability stated for the guess that matches the answer; 0 if no guess does."""
     question = answered.question
-    guesses = read_guesses(answered.reply("top_k").text, question)
+    guesses = read_guesses(answered.text("top_k"), question)
     if not guesses:
         raise MissingSignalError("the reply has no guess with a probability")
     matching = [value for guess, value in guesses if matches(question, guess, answered.reading.answer)]
@@ -65,7 +65,7 @@ def distribution(answered: AnsweredQuestion) -> float:
     options = options_of(answered.question)
     if not options:
         raise MissingSignalError("the question has no options")
-    stated = read_distribution(answered.reply("distribution").text, options)
+    stated = read_distribution(answered.text("distribution"), options)
     if len(stated) < len(options):
         missing = len(options) - len(stated)
         raise MissingSignalError(f"the reply states no probability for {missing} of {len(options)} options")
