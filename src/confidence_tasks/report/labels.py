@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Mapping
 from functools import cache
@@ -308,10 +309,15 @@ def latex(text: str) -> str:
 
     Examples
     --------
-    >>> latex("gpt_4 50%"), latex("é, λ, 模")
-    ('gpt\\_4 50\\%', "\\'{e}, $\\lambda$, {[}U+6A21]")
+    >>> latex("gpt_4 50%"), latex("é, λ, 模"), latex("org--name")
+    ('gpt\\_4 50\\%', "\\'{e}, $\\lambda$, {[}U+6A21]", 'org-{}-name')
     """
-    return "".join(LATEX.get(char) or _latex_letter(char) for char in text)
+    apart = _LIGATURE.split(text)
+    return "{}".join("".join(LATEX.get(char) or _latex_letter(char) for char in part) for part in apart)
+
+
+_LIGATURE = re.compile(r"(?<=[-`',])(?=[-`',])|(?<=[?!])(?=`)")
+"""Places between characters of which LaTeX would make one, such as a dash or a quotation mark."""
 
 
 def _latex_letter(char: str) -> str:

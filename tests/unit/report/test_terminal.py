@@ -204,6 +204,7 @@ def test_a_full_disk_is_told_and_leaves_no_half_file(tmp_path: Path, monkeypatch
 
 def test_a_quotation_mark_needs_no_font_encoding() -> None:
     assert latex('the "best" model') == "the ''best'' model"
+    assert latex("org--name it's ''so'', ?`") == "org-{}-name it's '{}'so'{}'{}, ?{}`"
 
 
 def test_a_power_analysis_says_what_it_simulates(tmp_path: Path) -> None:
