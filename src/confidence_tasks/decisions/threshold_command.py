@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from confidence_tasks.report.labels import number
 if TYPE_CHECKING:
     from confidence_tasks.logs.judged_answers import JudgedAnswers
     from confidence_tasks.statistics.acceptance import Acceptance
+    from confidence_tasks.statistics.core import Reason
 
 
 @click.command(
@@ -127,26 +128,48 @@ def _print_thresholds(
     found: list[tuple[JudgedAnswers, Acceptance]], accuracy: float | None, level: float
 ) -> None:
     """Print the thresholds of each model as a table, with what is guaranteed below the last."""
-    from confidence_tasks.statistics.acceptance import fewest_answers
-    from confidence_tasks.statistics.core import Reason
-
     bound = f"{level:.0%} bound"
     numbers = frozenset({"accepted", "accuracy", bound, "n", "left out"})
     for (task, model), of_model in groupby(found, key=lambda each: (each[0].task, each[0].model)):
         click.echo(f"{click.style(printable(task), bold=True)}, {model}")
         print_table([_row(*each, bound) for each in of_model], numbers)
-    least = f"the share in the column `{bound}`" if accuracy is None else f"{accuracy:g} of all questions"
+    if any(each.n_accepted for _, each in found):
+        _print_guarantee(accuracy, level)
+    if accuracy is not None:
+        _print_advice(accuracy, level, {each.threshold.reason for _, each in found})
+
+
+def _print_advice(accuracy: float, level: float, reasons: Container[Reason | None]) -> None:
+    """Print what to do where there is no threshold."""
+    from confidence_tasks.statistics.acceptance import fewest_answers
+    from confidence_tasks.statistics.core import Reason
+
+    if Reason.TOO_FEW in reasons:
+        fewest = fewest_answers(accuracy, level=level)
+        print_message(
+            f"An accuracy of {accuracy:g} needs at least {fewest:,} questions, all of them right.", err=False
+        )
+    if Reason.NOT_REACHED in reasons:
+        print_message(
+            f"Where no threshold reaches {accuracy:g}, the surest answers, a fifth of all or more, are not known to be"
+            " right so often: ask more questions, or require less with --accuracy.",
+            err=False,
+        )
+
+
+def _print_guarantee(accuracy: float | None, level: float) -> None:
+    """Print what is guaranteed of answers above a threshold."""
+    least = (
+        f"the share in the column `{level:.0%} bound`"
+        if accuracy is None
+        else f"{accuracy:g} of all questions"
+    )
     print_message(
         f"Answers whose confidence is at least the threshold are right, with {level:.0%} certainty, in at least"
         f" {least}. This holds for one threshold of one model at a time, and as long as model, prompt and kind of"
         " questions stay the same.",
         err=False,
     )
-    if accuracy is not None and any(each.threshold.reason is Reason.TOO_FEW for _, each in found):
-        fewest = fewest_answers(accuracy, level=level)
-        print_message(
-            f"An accuracy of {accuracy:g} needs at least {fewest:,} questions, all of them right.", err=False
-        )
 
 
 def _row(answers: JudgedAnswers, found: Acceptance, bound: str) -> dict[str, str]:

@@ -116,3 +116,13 @@ def test_a_probability_of_a_right_guess_is_not_judged(tmp_path: Path) -> None:
 
 def test_nothing_to_read_exits_with_1(tmp_path: Path) -> None:
     assert "no trials were found" in run(tmp_path, "--accuracy", 0.9, exit_code=1)
+
+
+def test_without_a_threshold_nothing_is_guaranteed_and_the_text_says_what_to_do(tmp_path: Path) -> None:
+    text = " ".join(run(own(tmp_path, correct=0), "--accuracy", 0.9, exit_code=1).split())
+    assert "no threshold reaches this accuracy" in text
+    assert "with 95% certainty" not in text
+    assert "ask more questions, or require less with --accuracy" in text
+    few = " ".join(run(own(tmp_path, n=20), "--accuracy", 0.9, exit_code=1).split())
+    assert "needs at least 29 questions" in few
+    assert "certainty" not in few
