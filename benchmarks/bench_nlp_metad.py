@@ -27,8 +27,8 @@ from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     hypotheses,
     monotonicity,
 )
+from confidence_tasks.studies.logprob_metacognition.measures import MEASURES
 from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, LogprobResampler, resample
-from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
 
 N, RESAMPLES = 5_000, 10_000
 SETTINGS = Settings(RESAMPLES, 0.95, 42)

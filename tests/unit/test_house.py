@@ -33,7 +33,7 @@ COMPLEX_FUNCTIONS: Mapping[str, int] = {
     "reading": 9,
     "simulation": 1,
     "sources": 5,
-    "studies": 19,
+    "studies": 18,
     "study": 4,
 }
 """Number of functions above that complexity by folder: lower it when one goes. No other folder has any."""

@@ -30,10 +30,10 @@ from confidence_tasks.simulation.subject import PROFILES, Subject
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.studies.fermieval import trials as fermieval
-from confidence_tasks.studies.fermieval_logprob import trials as fermieval_logprob
+from confidence_tasks.studies.fermieval_logprob import measures as fermieval_logprob
 from confidence_tasks.studies.fermieval_sampling import trials as fermieval_sampling
 from confidence_tasks.studies.lifeeval import trials as lifeeval
-from confidence_tasks.studies.logprob_metacognition import trials as nlp_metad
+from confidence_tasks.studies.logprob_metacognition import measures as nlp_metad
 from confidence_tasks.studies.question_sets import measures as question_sets
 from confidence_tasks.studies.riskeval import measures as riskeval_measures
 from confidence_tasks.studies.riskeval.replies import PENALTIES

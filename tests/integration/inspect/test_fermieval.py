@@ -9,7 +9,7 @@ from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput, ModelUsag
 
 from confidence_tasks import fermieval, fermieval_logprob, fermieval_sampling
 from confidence_tasks.studies.fermieval.trials import CONFORMAL_MEASURES, MEASURES
-from confidence_tasks.studies.fermieval_logprob.trials import read_distribution
+from confidence_tasks.studies.fermieval_logprob.distribution import read_distribution
 from confidence_tasks.study.trial import STATUSES
 
 from .conftest import Run, metrics, saying, trials

@@ -12,12 +12,8 @@ from tests.integration.lm_eval.test_token_scores import CountingLM, request
 from confidence_tasks import fermieval_logprob
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.harness.lm_eval.stage_requests import candidate_probabilities, score_tokens
-from confidence_tasks.studies.fermieval_logprob.trials import (
-    INTEGERS,
-    integer_probabilities,
-    logprob_stages,
-    read_distribution,
-)
+from confidence_tasks.studies.fermieval_logprob.distribution import integer_probabilities, read_distribution
+from confidence_tasks.studies.fermieval_logprob.replies import INTEGERS, logprob_stages
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("mirror")]
 

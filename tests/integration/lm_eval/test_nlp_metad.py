@@ -9,7 +9,7 @@ from tests.integration.lm_eval.test_token_scores import CountingLM
 
 from confidence_tasks import nlp_metad
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
+from confidence_tasks.studies.logprob_metacognition.measures import MEASURES
 
 pytestmark = pytest.mark.slow
 

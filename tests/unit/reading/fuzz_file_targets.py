@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from confidence_tasks.logs.collection import collect
+from confidence_tasks.own_replies.rows import read_rows as rows_of_replies
 from confidence_tasks.report.score_replies import _replies as replies_of
 from confidence_tasks.report.score_replies import reply_forms
 from confidence_tasks.sources import SourceError
@@ -59,7 +60,9 @@ def _archive(path: Path) -> Any:
 
 
 def _replies(study: str) -> Callable[[Path], Any]:
-    return lambda path: list(replies_of(path, study, reply_forms()[study], "model", {}))
+    return lambda path: list(
+        replies_of(rows_of_replies(path, {}), path, study, reply_forms()[study], "model", {})
+    )
 
 
 FILE_READERS: Mapping[str, FileReader] = {

@@ -8,15 +8,14 @@ import pytest
 from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval_logprob import STUDY
-from confidence_tasks.studies.fermieval_logprob.trials import (
-    distribution_trial,
+from confidence_tasks.studies.fermieval_logprob.distribution import integer_probabilities, read_distribution
+from confidence_tasks.studies.fermieval_logprob.measures import (
     fitted_temperature,
-    integer_probabilities,
     logprob_measures,
     logprob_summary,
-    read_distribution,
     set_intervals,
 )
+from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
 from confidence_tasks.study.measures import columns
 from confidence_tasks.study.stage import Token
 

@@ -17,8 +17,9 @@ from confidence_tasks.studies.fermieval.subject import (
     stated_ends,
 )
 from confidence_tasks.studies.fermieval.trials import fermieval_summary
+from confidence_tasks.studies.fermieval_logprob.measures import logprob_summary
 from confidence_tasks.studies.fermieval_logprob.subject import exponent_distribution
-from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial, logprob_summary
+from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
 from confidence_tasks.study.measures import columns
 
 SUBJECT = make_subject("tunnel", perception=0.5, gain=3.0)

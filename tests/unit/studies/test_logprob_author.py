@@ -21,7 +21,8 @@ from confidence_tasks.studies.logprob_metacognition.replies import (
     read_domain,
     reading_of_run,
 )
-from confidence_tasks.studies.logprob_metacognition.trials import LogprobTrial, read_reply, true_values
+from confidence_tasks.studies.logprob_metacognition.subject import true_values
+from confidence_tasks.studies.logprob_metacognition.trials import LogprobTrial, read_reply
 from confidence_tasks.study import ModelReply
 from confidence_tasks.study.stage import Token
 

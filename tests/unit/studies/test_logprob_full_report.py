@@ -8,7 +8,7 @@ from tests.unit.studies.logprob_trials import NATURAL, TRIVIA, Evidence, togethe
 from confidence_tasks.logs.collection import collect
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.statistics import fit_meta_d, wilson_interval
-from confidence_tasks.studies.logprob_metacognition.trials import MEASURES
+from confidence_tasks.studies.logprob_metacognition.measures import MEASURES
 
 QUICK = Settings(n_resamples=200, seed=1)
 
@@ -47,6 +47,7 @@ def table(made, name):
 
 def test_all_tables_and_figures_of_the_paper_are_there(full):
     assert [extra.name.removeprefix("nlp_metad_") for extra in full.extras] == [
+        "acceptance",
         "verdicts",
         "valid",
         "quarters",

@@ -18,6 +18,7 @@ from confidence_tasks.statistics.sdt import (
     meta_d_ratings,
     quantile_edges,
 )
+from confidence_tasks.studies.logprob_metacognition.measures import MEASURES as IN_THE_LOG
 from confidence_tasks.studies.logprob_metacognition.resampling import (
     BINNINGS,
     MEASURES,
@@ -25,7 +26,6 @@ from confidence_tasks.studies.logprob_metacognition.resampling import (
     CellKey,
     resample,
 )
-from confidence_tasks.studies.logprob_metacognition.trials import MEASURES as IN_THE_LOG
 from confidence_tasks.study.measures import columns
 
 QUICK = Settings(n_resamples=200, seed=1)

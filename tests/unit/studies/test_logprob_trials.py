@@ -9,7 +9,8 @@ from tests.trials import logprob_trial
 
 from confidence_tasks import statistics
 from confidence_tasks.harness.inspect.model_calls import reply_tokens
-from confidence_tasks.studies.logprob_metacognition.trials import MEASURES, LogprobTrial, logprob_measures
+from confidence_tasks.studies.logprob_metacognition.measures import MEASURES, logprob_measures
+from confidence_tasks.studies.logprob_metacognition.trials import LogprobTrial
 from confidence_tasks.study.measures import columns, summarise
 from confidence_tasks.study.trial import Question
 

@@ -40,8 +40,14 @@ def reference_of(summary: Callable[..., Any]) -> str:
     return f"{summary.__module__}:{summary.__qualname__}"
 
 
-_QUESTION_SETS = "confidence_tasks.studies.question_sets"
-_MOVED = {f"{_QUESTION_SETS}.trials:question_set_summary": f"{_QUESTION_SETS}.measures:question_set_summary"}
+_MOVED = {
+    f"confidence_tasks.studies.{study}.trials:{name}": f"confidence_tasks.studies.{study}.measures:{name}"
+    for study, name in (
+        ("question_sets", "question_set_summary"),
+        ("logprob_metacognition", "nlp_summary"),
+        ("fermieval_logprob", "logprob_summary"),
+    )
+}
 """Addresses in logs of earlier releases, and where the function is now."""
 
 

@@ -46,7 +46,7 @@ from confidence_tasks.studies.fermieval.trials import (
     coverage_interval,
     within_split,
 )
-from confidence_tasks.studies.fermieval_logprob.trials import fitted_temperature, set_intervals
+from confidence_tasks.studies.fermieval_logprob.measures import fitted_temperature, set_intervals
 from confidence_tasks.studies.fermieval_sampling.trials import (
     SHORTFALL_WEIGHT,
     intervals_at,
@@ -502,7 +502,6 @@ REPLICATION = paper.Replication(
         paper.PaperFigure("6", "The true exponents of the questions.", name="truths", tasks=(STATED,)),
     ),
 )
-
 
 REPORT = StudyReport(
     figures=(calibration, tunnel.tunnels, tunnel.stated_ends, truths),

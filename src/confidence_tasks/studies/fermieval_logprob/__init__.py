@@ -6,8 +6,8 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 from confidence_tasks.reading.token_probabilities import ROUNDING
 from confidence_tasks.studies.fermieval import EXPONENT_PARAMETERS, PAPER, SUBSET_PARAMETERS
 from confidence_tasks.studies.fermieval.replies import EXPONENTS, exponent_questions
-from confidence_tasks.studies.fermieval_logprob import subject, trials
-from confidence_tasks.studies.fermieval_logprob.trials import check_distribution
+from confidence_tasks.studies.fermieval_logprob import measures, replies, subject, trials
+from confidence_tasks.studies.fermieval_logprob.distribution import check_distribution
 from confidence_tasks.study import (
     BINARY,
     Asking,
@@ -26,13 +26,13 @@ STUDY = Study(
     module=__name__,
     title="FermiEval",
     paper=PAPER,
-    stages=trials.logprob_stages,
+    stages=replies.logprob_stages,
     questions=exponent_questions,
     conditions=(trials.CONDITION,),
     asking=Asking(source="fermi", metadata_keys=("split",)),
     read=trials.read_tokens,
     viewer=Viewer(explain=trials.explain, status_descriptions=trials.MEANINGS, columns=("integer_mass",)),
-    scoring=Scoring(metrics=trials.logprob_metrics),
+    scoring=Scoring(metrics=measures.logprob_metrics),
     parameters=(
         *EXPONENT_PARAMETERS,
         Parameter("top_logprobs", int, 20, "Number of alternatives to each token.", low=2, high=20),
@@ -44,7 +44,7 @@ STUDY = Study(
         "integer_mass": Domain(0.0, 1.0 + ROUNDING),
         "distribution": Domain(check=check_distribution),
     },
-    measures=trials.REPORTED_MEASURES,
+    measures=measures.REPORTED_MEASURES,
     designs={
         "fermieval_logprob": Design(
             "FermiEval by token probabilities", "Is the first token’s distribution over exponents calibrated?"

@@ -15,7 +15,8 @@ from confidence_tasks.simulation.reply import Reply, StageRequest, call_temperat
 from confidence_tasks.simulation.subject import Subject, even_points, expected_values, uniform
 from confidence_tasks.studies.fermieval.replies import TEST
 from confidence_tasks.studies.fermieval.subject import belief, tunnel
-from confidence_tasks.studies.fermieval_logprob.trials import REPORTED_MEASURES, distribution_trial
+from confidence_tasks.studies.fermieval_logprob.measures import REPORTED_MEASURES
+from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
 from confidence_tasks.study.trial import Question
 
 

@@ -3,7 +3,7 @@
 Cacioli (2026), arXiv:2603.25112.
 """
 
-from confidence_tasks.studies.logprob_metacognition import author, replies, trials
+from confidence_tasks.studies.logprob_metacognition import author, measures, replies, subject, trials
 from confidence_tasks.studies.logprob_metacognition.replies import CONDITIONS, TEMPERATURES
 from confidence_tasks.study import (
     BINARY,
@@ -29,7 +29,7 @@ STUDY = Study(
     scoring=Scoring(
         scorer=Reference("confidence_tasks.studies.logprob_metacognition.scorer", "nlp_metad_scorer"),
         roles=trials.classifier_role,
-        metrics=trials.logprob_metrics,
+        metrics=measures.logprob_metrics,
     ),
     stages=replies.logprob_stages,
     questions=replies.logprob_questions,
@@ -95,7 +95,7 @@ STUDY = Study(
         Parameter(
             "k",
             int,
-            trials.RATINGS,
+            measures.RATINGS,
             "Number of confidence levels on either side: the log's metrics of count tables have 2k ratings. Report and "
             "compare use the paper's 8.",
             low=2,
@@ -115,7 +115,7 @@ STUDY = Study(
         ),
     ),
     trial=trials.LogprobTrial,
-    measures=trials.MEASURES,
+    measures=measures.MEASURES,
     designs={
         "nlp_metad": Design(
             "Log-probability metacognition",
@@ -138,6 +138,6 @@ STUDY = Study(
         **dict.fromkeys(("mean_logprob", "gold_mean_logprob"), Domain(-1e6, 1e6)),
         "domain": Domain(required=True),
     },
-    simulation=Simulation(reply=replies.respond, true_values=trials.true_values),
+    simulation=Simulation(reply=replies.respond, true_values=subject.true_values),
     report=f"{__name__}.report:REPORT",
 )

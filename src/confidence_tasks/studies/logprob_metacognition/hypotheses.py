@@ -18,6 +18,7 @@ import pandas as pd
 
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.studies.logprob_metacognition.measures import FEWEST_OF_A_CLASS
 from confidence_tasks.studies.logprob_metacognition.resampling import (
     PRIMARY,
     RESAMPLED,
@@ -28,7 +29,6 @@ from confidence_tasks.studies.logprob_metacognition.resampling import (
     limits,
     quarters_of,
 )
-from confidence_tasks.studies.logprob_metacognition.trials import FEWEST_OF_A_CLASS
 
 Test: TypeAlias = Mapping[str, Any]
 """One test of a hypothesis: ``what`` is tested, ``estimate``, ``low``, ``high``, and whether it ``passes``."""
@@ -106,7 +106,6 @@ ENOUGH = f"{FEWEST_OF_A_CLASS} right and {FEWEST_OF_A_CLASS} wrong questions"
 """Description of what a cell needs to be tested."""
 
 _TOO_FEW = f"No model has {ENOUGH} at T = {TEMPERATURE:g}."
-
 TEMPERATURES = (0.3, 0.5, 0.7, 1.0)
 """Temperatures that H3 compares."""
 
@@ -347,7 +346,6 @@ def hypotheses(resampler: LogprobResampler) -> Iterator[Outcome]:
     yield hidden_structure(resampler, "meta_information", corrected=True)
 
 
-# Robustness checks ------------------------------------------------------------------------------------------------
 #
 # The paper names six. Its supplement with R2 to R6 was not published; comments say how each is carried out here. One
 # rule decides all six: an M-ratio is robust if its difference from the primary one is shown to be small in every model,

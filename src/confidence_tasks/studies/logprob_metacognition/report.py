@@ -39,6 +39,7 @@ from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     hypotheses,
     monotonicity,
 )
+from confidence_tasks.studies.logprob_metacognition.measures import LARGEST_RATIO, MEASURES, RATINGS
 from confidence_tasks.studies.logprob_metacognition.replies import (
     CONDITIONS,
     draw_mean_logprob,
@@ -54,7 +55,6 @@ from confidence_tasks.studies.logprob_metacognition.resampling import (
     resample,
     version_1,
 )
-from confidence_tasks.studies.logprob_metacognition.trials import LARGEST_RATIO, MEASURES, RATINGS
 
 VALID = (
     "meta_information",
@@ -481,7 +481,6 @@ def _quarter(runs: paper.Runs, cell: paper.Cell, number: int) -> paper.Value:
 
 
 _DOMAINS = ("History & Politics", "Arts & Literature", "Geography", "Science & Technology")
-
 REPLICATION = paper.Replication(
     name="nlp_metad",
     title="Log-probability metacognition: Cacioli (2026), arXiv:2603.25112, version 1",
@@ -579,7 +578,6 @@ REPLICATION = paper.Replication(
         ),
     ),
 )
-
 
 REPORT = StudyReport(
     figures=(

@@ -36,13 +36,13 @@ from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.information import usable_bins
 from confidence_tasks.statistics.sdt import MetaD, fit_uv_sdt, quantile_edges, stable_m_ratio, type1
 from confidence_tasks.statistics.sdt.count_tables import Padding
-from confidence_tasks.studies.logprob_metacognition.replies import UNCLASSIFIED
-from confidence_tasks.studies.logprob_metacognition.trials import (
+from confidence_tasks.studies.logprob_metacognition.measures import (
     FEWEST_OF_A_CLASS,
     PADDING,
     RATINGS,
     drop_large_ratios,
 )
+from confidence_tasks.studies.logprob_metacognition.replies import UNCLASSIFIED
 from confidence_tasks.study.inference import Inference, Inverted, Percentile
 from confidence_tasks.study.measures import (
     Measure,
