@@ -48,7 +48,13 @@ SMALL_RUNS: Mapping[str, SmallRun] = {
         SmallRun("scale_nonstandard", {**_SCALES, "scales": "0-100,7-79"}),
         SmallRun("riskeval", {"source": "arithmetic", "n": 6, "penalties": "1,100"}, "partial"),
         SmallRun(
-            "signals", {"n": 4, "samples": 3, "signals": "stated,mean_logprob,p_true,agreement"}, "ideal"
+            "signals",
+            {
+                "n": 4,
+                "samples": 3,
+                "signals": "stated,mean_logprob,negentropy,p_true,agreement,cocoa",
+            },
+            "ideal",
         ),
         SmallRun("lifeeval", {"n": 12}),
         SmallRun("boolq", {"source": "arithmetic_boolean", "n": 12}),
