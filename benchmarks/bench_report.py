@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
@@ -54,19 +54,30 @@ def subjects(count: int) -> Iterator[tuple[str, Subject]]:
         )
 
 
-def write_logs(folder: Path, models: int, questions: int) -> None:
-    """Write a log of each task for each subject."""
+TASKS = (scale_granularity, scale_boundary, scale_nonstandard)
+"""The three designs of the scale study."""
+
+
+def write_logs(
+    folder: Path,
+    models: int,
+    questions: int,
+    *,
+    tasks: Sequence[Callable[..., Any]] = TASKS,
+    scales: Sequence[str] | None = None,
+) -> None:
+    """Write a log of each task for each subject, under some ``scales`` or those of the task."""
     folder.mkdir(parents=True, exist_ok=True)
-    for task in (scale_granularity, scale_boundary, scale_nonstandard):
+    for task in tasks:
         (run,) = eval(
-            task(sources="arithmetic", n=1),
+            task(sources="arithmetic", n=1, scales=scales and list(scales)),
             model="simulated/ideal",
             log_dir=tempfile.mkdtemp(),
             display="none",
         )
         parameters = {**default_parameters(SCALES), "sources": "arithmetic", "n": questions}
         design = run.eval.task.rpartition("/")[2]
-        items = list(staged_items(SCALES, parameters, list(SCALES.designs[design].conditions)))
+        items = list(staged_items(SCALES, parameters, list(scales or SCALES.designs[design].conditions)))
         first = folder / f"{design}-subject-00.eval"
         for name, subject in subjects(models):
             log = folder / f"{design}-{name}.eval"
