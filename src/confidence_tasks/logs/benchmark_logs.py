@@ -88,7 +88,7 @@ def chosen_correctness(header: EvalLog, correct: Correctness) -> Correctness:
     if not correct.is_default:
         return correct
     of_run = Correctness.parse(str(wrapped.get("correct") or ""), str(wrapped.get("scorer") or ""))
-    return of_run._replace(signals=correct.signals)
+    return Correctness(of_run.name, of_run.least, of_run.scorer, correct.signals)
 
 
 def _wrapping(header: EvalLog) -> Mapping[str, Any]:

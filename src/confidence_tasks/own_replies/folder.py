@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from confidence_tasks.sources.any_table import tables_under
 from confidence_tasks.sources.source import SourceError
 
 
@@ -47,6 +46,8 @@ def score_folder(
     SourceError
         If no file can be scored.
     """
+    from confidence_tasks.sources.any_table import tables_under  # imports pandas
+
     tables, others = tables_under(folder, log_dir)
     stems = Counter(path.name.partition(".")[0] for path in tables)
     scored: dict[str, Scored] = {}

@@ -13,13 +13,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from confidence_tasks.sources.bounds import MOST_CHARACTERS_OF_A_ROW, BoundError, JsonBounds, bounded_rows
 from confidence_tasks.sources.source import SourceError
 from confidence_tasks.study.parameter import did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Rows: TypeAlias = list[dict[str, Any]]
 
@@ -217,6 +218,8 @@ def _check_unpacked(size: int, most: int) -> None:
 
 
 def _excel(path: Path, data: bytes) -> Rows:
+    import pandas as pd
+
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as parts:
             _check_unpacked(
@@ -233,7 +236,9 @@ def _excel(path: Path, data: bytes) -> Rows:
 
 
 def _of_frame(frame: pd.DataFrame) -> Rows:
-    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+    """Return the rows of a data frame; a missing date is None."""
+    filled = frame.astype(object).where(frame.notna(), None)
+    return [{str(name): value for name, value in row.items()} for row in filled.to_dict("records")]
 
 
 # Text -----------------------------------------------------------------------------------------------------------------
@@ -371,7 +376,7 @@ def _filled(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value is pd.NaT or (isinstance(value, float) and value != value) or value == ""
+    return value is None or (isinstance(value, float) and value != value) or value == ""
 
 
 def _cell(value: Any) -> Any:
