@@ -1,5 +1,6 @@
 """LifeEval's trials: scored by the life table, and grouped by radius, sex and age."""
 
+import json
 import math
 from itertools import product
 
@@ -17,8 +18,9 @@ from confidence_tasks.studies.lifeeval.trials import (
     guess_score,
     lifeeval_summary,
     maximum_score,
+    read_guess,
 )
-from confidence_tasks.study.stage import Token
+from confidence_tasks.study.stage import ModelReply, Token
 from confidence_tasks.study.trial import Question
 
 RADII = (1, 5, 10, 20)
@@ -229,3 +231,23 @@ def test_the_explanation_shows_the_reading_and_escapes_the_reply():
     assert "within 10 years with probability 0.7183" in shown
     assert "<b>" not in shown
     assert "Nobody dies" in explanation(STUDY, lifeeval_trial(case(), reply(answer=250)), QUESTION)
+
+
+@pytest.mark.parametrize(
+    ("answer", "guess"),
+    [
+        ("noch 20 Jahre", ""),
+        ("il lui reste 20 ans", ""),
+        ("otros 20 años", ""),
+        ("ещё 20 лет", ""),
+        ("还有20年", ""),
+        ("a life expectancy of 20 years", ""),  # below the person's age, in words
+        ("a life expectancy of 84 years", "84"),
+        ("84 Jahre", "84"),
+        ("20", "20"),  # a number alone is what the prompt asks for, however wrong
+        ("64 years", "64"),  # nobody lives for 64 more years at 65
+    ],
+)
+def test_a_number_of_years_that_are_left_is_no_age(answer, guess):
+    reply = ModelReply(json.dumps({"Answer": answer, "Confidence": 0.5}))
+    assert read_guess(lifeeval_question("male", 65, 10), "radius=10", {"guess": [reply]})["answer"] == guess

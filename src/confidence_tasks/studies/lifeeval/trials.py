@@ -51,14 +51,15 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
-from confidence_tasks.study.trial import ReadTrial, read_trial
+from confidence_tasks.study.trial import ReadTrial, Status, read_trial
 
 if TYPE_CHECKING:
     from confidence_tasks.statistics.life_table import Window
 
 
 _YEARS_LEFT = re.compile(
-    r"\b(?:more|additional|further|another|remaining|left)\b|\byears?\s(?:from\snow|later)\b|\bin\s\d{1,3}\syears?\b",
+    r"\b(?:more|additional|further|another|remaining|left)\b|\byears?\s(?:from\snow|later)\b|\bin\s\d{1,3}\syears?\b"
+    r"|\b(?:noch|weitere|encore|reste|restants?|otros|más|quedan|restantes|ещё|еще|осталось)\b|还有|还能|剩|あと|متبقية",
     re.IGNORECASE,
 )
 """Words of a number of years that a person still has, which is no age."""
@@ -205,8 +206,8 @@ def read_guess(question: Question, condition: str, replies: Replies) -> LifeEval
     (0.71832, 0.7, 'ok')
     """
     reply = replies["guess"][0]
-    reading = read_lifeeval_reply(reply.text)
     _, sex, age, radius, window = _case(question)
+    reading = _without_years_left(read_lifeeval_reply(reply.text), age)
     mas = maximum_score(question)
     correct = guess_score(question, int(reading.answer)) if reading.answer else math.nan
     confidence = reading.confidence_raw if is_probability(reading.confidence_raw) else math.nan
@@ -221,6 +222,20 @@ def read_guess(question: Question, condition: str, replies: Replies) -> LifeEval
         window=window,
         token_confidence=number_probability(tokens_from_reply(reply)) if reading.answer else math.nan,
     )
+
+
+_LATEST = 122
+"""The greatest age at death on record."""
+
+
+def _without_years_left(reading: Reading, age: int) -> Reading:
+    """Take back a guess in words that is below the person's age and may be the years that are left, in any language."""
+    if "remark" not in reading.rules or not reading.answer:
+        return reading
+    if int(reading.answer) >= age or age + int(reading.answer) > _LATEST:
+        return reading
+    status: Status = "unreadable" if math.isnan(reading.confidence_raw) else "missing_answer"
+    return replace(reading, answer="", status=status, rules=(*reading.rules, "years_left"))
 
 
 # Measures -------------------------------------------------------------------------------------------------------
