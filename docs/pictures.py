@@ -30,6 +30,7 @@ from confidence_tasks.statistics import (
 from confidence_tasks.statistics.decision import optimal_threshold
 from confidence_tasks.statistics.discrimination import auroc2, type2_roc_curve
 from confidence_tasks.statistics.life_table import best_guess, death_distribution
+from confidence_tasks.statistics.reliability import variance_components
 from confidence_tasks.statistics.selective import risk_coverage_curve
 
 FOLDER = Path(__file__).parent / "images" / "statistics"
@@ -245,6 +246,34 @@ def inference(axes: Axes) -> None:
     axes.set(xlabel="ECE of a subject whose ECE is 0", ylabel="of 400 studies")
 
 
+def reliability(axes: Axes) -> None:
+    """Draw the confidence in twelve questions that were asked five times, around the mean of each."""
+    rng = np.random.default_rng(0)
+    sure = np.sort(rng.normal(0.72, 0.08, 12))[:, None] + rng.normal(0.0, 0.05, (12, 5))
+    questions = np.repeat(np.arange(1, 13), 5)
+    found = variance_components(sure.ravel(), questions)
+    axes.plot(
+        questions,
+        sure.ravel(),
+        "o",
+        color=BLUE,
+        alpha=0.5,
+        label=f"within questions, SD {found.within**0.5:.2f}",
+    )
+    axes.plot(
+        np.arange(1, 13),
+        sure.mean(axis=1),
+        "_",
+        color=ORANGE,
+        ms=14,
+        mew=2,
+        label=f"between questions, SD {found.between**0.5:.2f}",
+    )
+    axes.set(
+        xlabel="question", ylabel="confidence", title=f"share of variance between questions {found.share:.2f}"
+    )
+
+
 def coverage(axes: Axes) -> None:
     """Draw the share of studies whose interval holds the truth, from the first table of reliability_tables.md."""
     lines = (Path(__file__).parent / "reliability_tables.md").read_text(encoding="utf-8").splitlines()
@@ -283,7 +312,7 @@ PICTURES: tuple[Callable[[Axes], None], ...] = (
         information,
         discretization,
     ),
-    *(decision, intervals, life_table, inference, coverage),
+    *(decision, intervals, life_table, reliability, inference, coverage),
 )
 
 

@@ -21,7 +21,7 @@ from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
 from confidence_tasks.studies.fermieval import trials as fermieval
 from confidence_tasks.studies.fermieval.replies import LEVELS, level_of
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
-from confidence_tasks.studies.lifeeval import trials as lifeeval
+from confidence_tasks.studies.lifeeval import measures as lifeeval
 from confidence_tasks.studies.lifeeval.report import by_radius_sex_and_age
 from confidence_tasks.studies.question_sets import STUDY as QUESTION_SETS
 from confidence_tasks.studies.question_sets import measures as question_sets

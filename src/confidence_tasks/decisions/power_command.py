@@ -29,12 +29,7 @@ from confidence_tasks.report.commands import (
     seed_option,
     study_name,
 )
-from confidence_tasks.report.labels import (
-    group_label,
-    measure_label,
-    number,
-    signed,
-)
+from confidence_tasks.report.labels import group_label, measure_label, number, signed
 from confidence_tasks.simulation.subject import PROFILES
 from confidence_tasks.sources.source import write_atomically
 

@@ -21,13 +21,7 @@ from confidence_tasks.report.commands import (
     print_table,
     settings_options,
 )
-from confidence_tasks.report.labels import (
-    limits,
-    measure_label,
-    number,
-    signed,
-    why_missing,
-)
+from confidence_tasks.report.labels import limits, measure_label, number, signed, why_missing
 from confidence_tasks.sources.source import write_atomically
 
 if TYPE_CHECKING:

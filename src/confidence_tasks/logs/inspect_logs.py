@@ -20,12 +20,7 @@ from confidence_tasks.harness.inspect.model_calls import effort_settings
 from confidence_tasks.harness.inspect.viewer import is_sent, scored_trial
 from confidence_tasks.harness.refusals import refusals_in
 from confidence_tasks.logs.benchmark_logs import benchmark_log, changes_of_prompt, task_of
-from confidence_tasks.logs.log_contents import (
-    NO_METADATA,
-    Summary,
-    opened,
-    refuse_unbounded,
-)
+from confidence_tasks.logs.log_contents import NO_METADATA, Summary, opened, refuse_unbounded
 from confidence_tasks.logs.origins import Origins
 from confidence_tasks.logs.sample_changes import SampleChanges, sample_changes
 from confidence_tasks.logs.trial_files import (

@@ -9,12 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confidence_tasks.logs.task_trials import (
-    Columns,
-    ModelTrials,
-    TaskTrials,
-    in_order,
-)
+from confidence_tasks.logs.task_trials import Columns, ModelTrials, TaskTrials, in_order
 from confidence_tasks.statistics.core import BoolArray, FloatArray
 from confidence_tasks.study.parameter import did_you_mean
 from confidence_tasks.study.units import units_of

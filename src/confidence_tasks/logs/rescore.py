@@ -38,10 +38,7 @@ from confidence_tasks.harness.compat import LogWriter, run_quietly
 from confidence_tasks.harness.inspect.metrics import condition_summary, reference_of
 from confidence_tasks.harness.inspect.staged import make_scorer
 from confidence_tasks.harness.inspect.viewer import provenance, scored_trial, versions
-from confidence_tasks.logs.inspect_logs import (
-    RESCORED,
-    refuse_without_samples,
-)
+from confidence_tasks.logs.inspect_logs import RESCORED, refuse_without_samples
 from confidence_tasks.logs.log_contents import Summary, opened, refuse_large_samples, refuse_unbounded
 from confidence_tasks.logs.trial_files import NotTrialsError, without_garbage_collection
 from confidence_tasks.study.trial import Item, question_metadata

@@ -10,13 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from confidence_tasks.logs.task_trials import (
-    Columns,
-    ModelTrials,
-    TaskTrials,
-    asked,
-    in_order,
-)
+from confidence_tasks.logs.task_trials import Columns, ModelTrials, TaskTrials, asked, in_order
 from confidence_tasks.sources.source import seeded_key
 from confidence_tasks.statistics.sequential import ConfidenceSequence, GateTest, confidence_sequence
 from confidence_tasks.study.gates import LEFT_OUT, LOST, Gate, GateProgress, Outcome, difference, trial_values

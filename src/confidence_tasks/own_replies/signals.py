@@ -17,11 +17,7 @@ import numpy as np
 
 from confidence_tasks.own_replies.columns import plain_name
 from confidence_tasks.reading.equal_answers import are_equal, word_similarity
-from confidence_tasks.reading.option_scores import (
-    OptionTable,
-    option_negentropy,
-    option_self_certainty,
-)
+from confidence_tasks.reading.option_scores import OptionTable, option_negentropy, option_self_certainty
 from confidence_tasks.reading.signal_scales import COUNT, DIVERGENCE, NATS, PROBABILITY, SHARE, Scale
 from confidence_tasks.reading.token_probabilities import is_possible
 from confidence_tasks.sources.source import SourceError

@@ -7,12 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from confidence_tasks.reading.cleaning import (
-    apply_rules,
-    clean,
-    clean_value,
-    truncate_reply,
-)
+from confidence_tasks.reading.cleaning import apply_rules, clean, clean_value, truncate_reply
 from confidence_tasks.reading.integer_scale import PERCENT, Scale
 from confidence_tasks.reading.layouts import LAYOUTS
 from confidence_tasks.reading.sentences import OUT_OF, revises_confidence, share_of

@@ -19,15 +19,7 @@ from confidence_tasks.logs.trial_files import FALLBACK, QUESTION, UNKNOWN_RUN, T
 from confidence_tasks.reading.thoughts import UNKNOWN_MARK
 from confidence_tasks.report.judges import judged_by_model
 from confidence_tasks.report.labels import measure_label, number
-from confidence_tasks.report.notices import (
-    Check,
-    Notice,
-    Severity,
-    cells_of,
-    check,
-    notice_if_any,
-    notices,
-)
+from confidence_tasks.report.notices import Check, Notice, Severity, cells_of, check, notice_if_any, notices
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.sources.clusters import BY_SUBJECT, CLUSTER_KINDS

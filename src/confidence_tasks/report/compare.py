@@ -17,17 +17,9 @@ from numpy.typing import NDArray
 from confidence_tasks.catalogue import study_named
 from confidence_tasks.harness.workers import Lost, Workers
 from confidence_tasks.logs.cache import Cache, computed
-from confidence_tasks.logs.task_trials import (
-    Columns,
-    ModelTrials,
-    TaskTrials,
-    asked,
-    in_order,
-)
+from confidence_tasks.logs.task_trials import Columns, ModelTrials, TaskTrials, asked, in_order
 from confidence_tasks.logs.texts import printable
-from confidence_tasks.report.checks import (
-    conflicting_ids,
-)
+from confidence_tasks.report.checks import conflicting_ids
 from confidence_tasks.report.contrasts import Contrast, contrasts
 from confidence_tasks.report.estimates import (
     Distribution,

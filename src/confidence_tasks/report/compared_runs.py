@@ -7,12 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from confidence_tasks.logs.cache import Cache
-from confidence_tasks.logs.task_trials import (
-    ModelTrials,
-    TaskTrials,
-    asked,
-    in_order,
-)
+from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, asked, in_order
 from confidence_tasks.logs.texts import printable
 from confidence_tasks.logs.trial_files import PROMPT, setting_names, short_value
 from confidence_tasks.report.checks import checks_of, different_questions, id_conflict_notice, id_conflicts

@@ -33,13 +33,7 @@ from confidence_tasks.report.estimates import (
     distributions,
     estimates,
 )
-from confidence_tasks.report.groups import (
-    BY_CONDITION,
-    Group,
-    TrialSubset,
-    groups_of,
-    pooled_groups,
-)
+from confidence_tasks.report.groups import BY_CONDITION, Group, TrialSubset, groups_of, pooled_groups
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import FloatArray, undefined
@@ -47,11 +41,7 @@ from confidence_tasks.statistics.inference.clusters import Clusters
 from confidence_tasks.statistics.inference.limits import mover, resample_correlation
 from confidence_tasks.statistics.inference.resampling import rounding_of, share_as_extreme
 from confidence_tasks.statistics.inference.tests import Pivot, exchange_pivot, student_pivot
-from confidence_tasks.statistics.inference.weights import (
-    SharedWeights,
-    exchanged_kinds,
-    is_exact,
-)
+from confidence_tasks.statistics.inference.weights import SharedWeights, exchanged_kinds, is_exact
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.kinds import CellTable, number_labels, number_units, tabulate
 from confidence_tasks.study.measures import Influence, Measure

@@ -24,13 +24,7 @@ from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray, un
 from confidence_tasks.statistics.inference.clusters import Clusters
 from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, InvertedTest, Method, Resampled
 from confidence_tasks.statistics.inference.resampling import as_estimate, interval_of
-from confidence_tasks.statistics.inference.weights import (
-    Seed,
-    TrialCounts,
-    numbered,
-    ratio,
-    resampled_kinds,
-)
+from confidence_tasks.statistics.inference.weights import Seed, TrialCounts, numbered, ratio, resampled_kinds
 from confidence_tasks.study.kinds import (
     CellTable,
     clusters_of_mean,

@@ -9,12 +9,7 @@ from typing import Any, TypeAlias
 
 from confidence_tasks.harness.workers import Lost, Workers
 from confidence_tasks.logs.cache import Cache, computed
-from confidence_tasks.logs.task_trials import (
-    ModelTrials,
-    TaskTrials,
-    asked,
-    in_order,
-)
+from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, asked, in_order
 from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.checks import checks_of, different_questions
 from confidence_tasks.report.compare import chosen_measures, shared_trials

@@ -18,13 +18,7 @@ from confidence_tasks.logs.trial_files import Skipped
 from confidence_tasks.report.acceptance import AcceptedAnswers, accepted_answers
 from confidence_tasks.report.contrasts import Contrast, Numbers, model_numbers
 from confidence_tasks.report.estimates import Estimated, Settings
-from confidence_tasks.report.groups import (
-    Group,
-    TrialSubset,
-    groups_of,
-    pooled_groups,
-    split_by_source,
-)
+from confidence_tasks.report.groups import Group, TrialSubset, groups_of, pooled_groups, split_by_source
 from confidence_tasks.report.stopped import remark_on, with_sequences
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.statistics.inference import bonferroni

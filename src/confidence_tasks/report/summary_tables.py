@@ -12,13 +12,7 @@ from numpy.typing import NDArray
 
 from confidence_tasks.logs.task_trials import in_order
 from confidence_tasks.report.figures import Colour, series
-from confidence_tasks.report.labels import (
-    between,
-    measure_label,
-    number,
-    p_value,
-    signed,
-)
+from confidence_tasks.report.labels import between, measure_label, number, p_value, signed
 from confidence_tasks.report.markdown import markdown_table
 from confidence_tasks.statistics import reliability_curve
 from confidence_tasks.statistics.core import complete

@@ -7,14 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import (
-    Estimate,
-    FloatArray,
-    Reason,
-    as_floats,
-    check_level,
-    label_index,
-)
+from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, as_floats, check_level, label_index
 from confidence_tasks.statistics.inference.limits import (
     MIN_INFORMATIVE,
     both_classes_freedom,

@@ -8,13 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import (
-    Estimate,
-    FloatArray,
-    as_floats,
-    as_probability,
-    check_option,
-)
+from confidence_tasks.statistics.core import Estimate, FloatArray, as_floats, as_probability, check_option
 
 __all__ = [
     "BestGuess",

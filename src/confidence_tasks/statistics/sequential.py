@@ -9,13 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import (
-    BoolArray,
-    FloatArray,
-    as_floats,
-    check_level,
-    masked_as_nan,
-)
+from confidence_tasks.statistics.core import BoolArray, FloatArray, as_floats, check_level, masked_as_nan
 
 __all__ = ["ConfidenceSequence", "GateTest", "confidence_sequence", "gate_test"]
 

@@ -7,14 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from confidence_tasks.study.records import (
-    Asking,
-    ConditionRules,
-    Pooling,
-    Scoring,
-    Simulation,
-    Viewer,
-)
+from confidence_tasks.study.records import Asking, ConditionRules, Pooling, Scoring, Simulation, Viewer
 
 RECORDS: Mapping[str, Any] = {
     "asking": Asking(),

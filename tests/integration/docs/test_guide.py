@@ -32,7 +32,7 @@ from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.studies.fermieval import trials as fermieval
 from confidence_tasks.studies.fermieval_logprob import measures as fermieval_logprob
 from confidence_tasks.studies.fermieval_sampling import trials as fermieval_sampling
-from confidence_tasks.studies.lifeeval import trials as lifeeval
+from confidence_tasks.studies.lifeeval import measures as lifeeval
 from confidence_tasks.studies.logprob_metacognition import measures as nlp_metad
 from confidence_tasks.studies.question_sets import measures as question_sets
 from confidence_tasks.studies.riskeval import measures as riskeval_measures

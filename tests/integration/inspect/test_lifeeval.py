@@ -7,7 +7,7 @@ from inspect_ai.model import get_model
 
 from confidence_tasks import lifeeval
 from confidence_tasks.studies.lifeeval import RADII
-from confidence_tasks.studies.lifeeval.trials import MEASURES, TOKEN_MEASURES
+from confidence_tasks.studies.lifeeval.measures import MEASURES, TOKEN_MEASURES
 from confidence_tasks.study.trial import STATUSES
 
 from .conftest import Run, metrics, saying, trials

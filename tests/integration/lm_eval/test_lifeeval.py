@@ -11,8 +11,8 @@ from tests.items import items_of
 
 from confidence_tasks import lifeeval
 from confidence_tasks.studies.lifeeval import RADII, STUDY
+from confidence_tasks.studies.lifeeval.measures import MEASURES
 from confidence_tasks.studies.lifeeval.replies import lifeeval_reply
-from confidence_tasks.studies.lifeeval.trials import MEASURES
 
 pytestmark = pytest.mark.slow
 

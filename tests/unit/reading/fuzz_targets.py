@@ -29,7 +29,7 @@ from confidence_tasks.studies.fermieval.replies import read_fermi_exponent, read
 from confidence_tasks.studies.fermieval_logprob import trials as fermieval_logprob
 from confidence_tasks.studies.fermieval_logprob.distribution import integer_probabilities, read_distribution
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
-from confidence_tasks.studies.lifeeval.trials import read_lifeeval_reply
+from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
 from confidence_tasks.studies.logprob_metacognition.replies import read_short_answer
 from confidence_tasks.studies.question_sets import STUDY as QUESTION_SETS
 from confidence_tasks.studies.question_sets.reader import (

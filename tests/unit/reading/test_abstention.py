@@ -10,7 +10,7 @@ from tests.trials import fermieval_trial
 from confidence_tasks import read_confidence
 from confidence_tasks.reading.abstention import is_refusal
 from confidence_tasks.reading.integer_scale import Scale
-from confidence_tasks.studies.lifeeval.trials import read_age
+from confidence_tasks.studies.lifeeval.reader import read_age
 from confidence_tasks.studies.riskeval.confidence import find_confidences
 from confidence_tasks.studies.riskeval.measures import riskeval_trial
 from confidence_tasks.studies.riskeval.replies import read_risk_reply

@@ -16,7 +16,7 @@ from confidence_tasks.reading.fields import read_probability
 from confidence_tasks.reading.integer_scale import PERCENT, Scale
 from confidence_tasks.reading.languages import LANGUAGES
 from confidence_tasks.reading.stated import stated_confidence_of
-from confidence_tasks.studies.lifeeval.trials import read_lifeeval_reply
+from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
 from confidence_tasks.studies.question_sets.reader import read_boolean_reply, read_judgement
 from confidence_tasks.studies.riskeval.replies import read_risk_reply
 from confidence_tasks.studies.scales.reader import read_scale_reply

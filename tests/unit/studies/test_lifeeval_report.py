@@ -21,6 +21,7 @@ from confidence_tasks.report.read_trials import trials as read_trials
 from confidence_tasks.report.results import compute_results
 from confidence_tasks.sources.generated import lifeeval_question
 from confidence_tasks.statistics import ece
+from confidence_tasks.studies.lifeeval.measures import MEASURES, group_labels, lifeeval_summary
 from confidence_tasks.studies.lifeeval.report import (
     best_guesses,
     by_radius_sex_and_age,
@@ -28,7 +29,7 @@ from confidence_tasks.studies.lifeeval.report import (
     ece_of_formula,
     stated_against_token,
 )
-from confidence_tasks.studies.lifeeval.trials import MEASURES, group_labels, lifeeval_summary, maximum_score
+from confidence_tasks.studies.lifeeval.trials import maximum_score
 
 RADII = (1, 5, 10, 20)
 

@@ -12,14 +12,8 @@ from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.generated import lifeeval_question, load_life_table
 from confidence_tasks.studies.lifeeval import STUDY
-from confidence_tasks.studies.lifeeval.trials import (
-    MEASURES,
-    age_band,
-    guess_score,
-    lifeeval_summary,
-    maximum_score,
-    read_guess,
-)
+from confidence_tasks.studies.lifeeval.measures import MEASURES, age_band, lifeeval_summary
+from confidence_tasks.studies.lifeeval.trials import guess_score, maximum_score, read_guess
 from confidence_tasks.study.stage import ModelReply, Token
 from confidence_tasks.study.trial import Question
 

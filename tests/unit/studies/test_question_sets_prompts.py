@@ -6,8 +6,8 @@ import re
 import pytest
 
 from confidence_tasks.sources import Question
+from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
 from confidence_tasks.studies.lifeeval.replies import SYSTEM, lifeeval_prompt, lifeeval_reply
-from confidence_tasks.studies.lifeeval.trials import read_lifeeval_reply
 from confidence_tasks.studies.question_sets.reader import (
     read_boolean_reply,
     read_judgement,

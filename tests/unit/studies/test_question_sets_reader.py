@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confidence_tasks.reading.fields import read_probability
-from confidence_tasks.studies.lifeeval.trials import read_lifeeval_reply
+from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
 from confidence_tasks.studies.question_sets.reader import (
     read_boolean_reply,
     read_judgement,

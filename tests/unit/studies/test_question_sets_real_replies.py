@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from confidence_tasks.studies.lifeeval.trials import read_lifeeval_reply
+from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
 from confidence_tasks.studies.question_sets.reader import (
     OptionsReading,
     read_boolean_reply,

@@ -43,6 +43,7 @@ def reference_of(summary: Callable[..., Any]) -> str:
 _MOVED = {
     f"confidence_tasks.studies.{study}.trials:{name}": f"confidence_tasks.studies.{study}.measures:{name}"
     for study, name in (
+        ("lifeeval", "lifeeval_summary"),
         ("question_sets", "question_set_summary"),
         ("logprob_metacognition", "nlp_summary"),
         ("fermieval_logprob", "logprob_summary"),

@@ -14,13 +14,7 @@ from typing import Any, NoReturn
 import anyio
 from inspect_ai import Epochs, Task, task
 from inspect_ai.log import HeadlineMetric
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageAssistant,
-    GenerateConfig,
-    Model,
-    ModelOutput,
-)
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, GenerateConfig, Model, ModelOutput
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 

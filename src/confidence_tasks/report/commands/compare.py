@@ -26,14 +26,7 @@ from confidence_tasks.report.commands import (
     read_trials,
     settings_options,
 )
-from confidence_tasks.report.labels import (
-    limits,
-    measure_label,
-    number,
-    p_value,
-    signed,
-    why_missing,
-)
+from confidence_tasks.report.labels import limits, measure_label, number, p_value, signed, why_missing
 
 if TYPE_CHECKING:
     from confidence_tasks.logs.cache import Cache

@@ -12,14 +12,7 @@ from confidence_tasks.logs.task_trials import ModelTrials
 from confidence_tasks.report.compare import Comparison, Pair, compare
 from confidence_tasks.report.contrasts import Contrast
 from confidence_tasks.report.estimates import Estimated
-from confidence_tasks.report.labels import (
-    group_label,
-    limits,
-    measure_label,
-    number,
-    p_is,
-    signed,
-)
+from confidence_tasks.report.labels import group_label, limits, measure_label, number, p_is, signed
 from confidence_tasks.report.page import EMPTY_CELL, CellView, RowView, TableView, decimals_of, estimate_cell
 from confidence_tasks.report.ranked_tasks import rank_on_conditions
 from confidence_tasks.report.ranking import Ranking, rank_text

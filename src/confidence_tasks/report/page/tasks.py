@@ -19,13 +19,7 @@ from confidence_tasks.report.extra_tables import ExtraTable, Overview
 from confidence_tasks.report.figures import Figure, LegendEntry, Line, Panel, panel, panel_svg, panels
 from confidence_tasks.report.figures.acceptance import acceptance
 from confidence_tasks.report.figures.general import GENERAL, ModelStyles, interval_line
-from confidence_tasks.report.labels import (
-    STATUSES,
-    group_label,
-    measure_label,
-    number,
-    signed,
-)
+from confidence_tasks.report.labels import STATUSES, group_label, measure_label, number, signed
 from confidence_tasks.report.notices import Notice
 from confidence_tasks.report.page import (
     TableView,

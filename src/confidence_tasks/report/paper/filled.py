@@ -18,12 +18,7 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures import Figure, figure_pdf, figure_svg
-from confidence_tasks.report.labels import (
-    latex,
-    plain_cell,
-    rendered,
-    why_missing,
-)
+from confidence_tasks.report.labels import latex, plain_cell, rendered, why_missing
 from confidence_tasks.report.paper import (
     MODELS,
     Cell,

@@ -12,14 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import (
-    Estimate,
-    FloatArray,
-    Reason,
-    as_floats,
-    check_level,
-    undefined,
-)
+from confidence_tasks.statistics.core import Estimate, FloatArray, Reason, as_floats, check_level, undefined
 
 
 def wilson_interval(

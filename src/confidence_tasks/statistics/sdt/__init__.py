@@ -1,10 +1,6 @@
 """Signal detection theory: type-1 sensitivity, meta-d', unequal variances, confidence split at a threshold."""
 
-from confidence_tasks.statistics.sdt.count_tables import (
-    correctness_table,
-    quantile_edges,
-    two_choice_table,
-)
+from confidence_tasks.statistics.sdt.count_tables import correctness_table, quantile_edges, two_choice_table
 from confidence_tasks.statistics.sdt.hierarchical import HierarchicalMetaD, Posterior, hierarchical_meta_d
 from confidence_tasks.statistics.sdt.meta_d import (
     FiellerInterval,

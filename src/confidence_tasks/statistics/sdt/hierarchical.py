@@ -9,13 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from confidence_tasks.statistics.core import (
-    BoolArray,
-    FloatArray,
-    Reason,
-    check_level,
-    check_seed,
-)
+from confidence_tasks.statistics.core import BoolArray, FloatArray, Reason, check_level, check_seed
 from confidence_tasks.statistics.sdt.count_tables import Tables
 
 _DIRECTION = np.array([-1.0, 1.0])

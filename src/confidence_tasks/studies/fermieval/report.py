@@ -47,11 +47,7 @@ from confidence_tasks.studies.fermieval.trials import (
     within_split,
 )
 from confidence_tasks.studies.fermieval_logprob.measures import fitted_temperature, set_intervals
-from confidence_tasks.studies.fermieval_sampling.trials import (
-    SHORTFALL_WEIGHT,
-    intervals_at,
-    rows_in,
-)
+from confidence_tasks.studies.fermieval_sampling.trials import SHORTFALL_WEIGHT, intervals_at, rows_in
 from confidence_tasks.study.measures import Columns, rows_of
 from confidence_tasks.study.parameter import one_of
 from confidence_tasks.study.trial import Item, Question

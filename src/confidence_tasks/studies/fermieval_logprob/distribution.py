@@ -13,9 +13,7 @@ from confidence_tasks.reading.token_probabilities import (
     candidates,
     missing_reason,
 )
-from confidence_tasks.studies.fermieval.replies import (
-    LARGEST_EXPONENT,
-)
+from confidence_tasks.studies.fermieval.replies import LARGEST_EXPONENT
 from confidence_tasks.study import Token
 
 _MINUS = str.maketrans("−–﹣－", "----")

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from confidence_tasks.reading.token_probabilities import (
-    token_problem,
-)
+from confidence_tasks.reading.token_probabilities import token_problem
 from confidence_tasks.sources import fermi
-from confidence_tasks.studies.fermieval.replies import (
-    EXPONENT_SYSTEM,
-    exponent_prompt,
-)
+from confidence_tasks.studies.fermieval.replies import EXPONENT_SYSTEM, exponent_prompt
 from confidence_tasks.study import ModelReply, Stage
 
 INTEGERS = tuple(map(str, range(-fermi.LARGEST_EXPONENT, fermi.LARGEST_EXPONENT + 1)))

@@ -9,11 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from confidence_tasks.reading.explanation import escape_markdown
-from confidence_tasks.reading.token_probabilities import (
-    ROUNDING,
-    missing_reason,
-    tokens_from_reply,
-)
+from confidence_tasks.reading.token_probabilities import ROUNDING, missing_reason, tokens_from_reply
 from confidence_tasks.studies.fermieval_logprob.distribution import (
     FLOAT_ERROR,
     distribution_text,

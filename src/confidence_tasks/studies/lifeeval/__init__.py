@@ -4,7 +4,7 @@ arXiv:2605.23909.
 """
 
 from confidence_tasks.sources.generated import RADII
-from confidence_tasks.studies.lifeeval import replies, trials
+from confidence_tasks.studies.lifeeval import measures, replies, subject, trials
 from confidence_tasks.study import (
     STRUCTURED,
     TOP_LOGPROBS,
@@ -37,7 +37,7 @@ STUDY = Study(
     ),
     read=trials.read_guess,
     viewer=Viewer(explain=trials.explain),
-    scoring=Scoring(metrics=trials.lifeeval_metrics),
+    scoring=Scoring(metrics=measures.lifeeval_metrics),
     parameters=(
         Parameter("radii", str | int | list[int], "1,5,10,20", "Radii in years, of 1, 5, 10 and 20."),
         Parameter(
@@ -72,7 +72,7 @@ STUDY = Study(
         STRUCTURED,
     ),
     trial=trials.LifeEvalTrial,
-    measures=trials.MEASURES + trials.TOKEN_MEASURES,
+    measures=measures.MEASURES + measures.TOKEN_MEASURES,
     designs={
         "lifeeval": Design("LifeEval", "Does confidence follow the difficulty of guessing an age at death?")
     },
@@ -82,6 +82,6 @@ STUDY = Study(
         "difficulty": Domain(0.0, 1.0, required=True),
         "window": Domain(values=trials.WINDOWS),
     },
-    simulation=Simulation(reply=replies.respond, true_values=trials.true_values),
+    simulation=Simulation(reply=replies.respond, true_values=subject.true_values),
     report=f"{__name__}.report:REPORT",
 )

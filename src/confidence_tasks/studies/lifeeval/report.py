@@ -21,12 +21,7 @@ from confidence_tasks.report.estimates import Estimated, combined, distributions
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, table_of_entries, trials_frame
 from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, general, ordered, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, figure_of
-from confidence_tasks.report.groups import (
-    Group,
-    members_of,
-    ordered_by_group,
-    split_by_source,
-)
+from confidence_tasks.report.groups import Group, members_of, ordered_by_group, split_by_source
 from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.report.notices import check
 from confidence_tasks.report.paper import MODELS, heading
@@ -39,6 +34,7 @@ from confidence_tasks.statistics import complete, ece, overconfidence
 from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.life_table import Window, best_guess
 from confidence_tasks.studies.lifeeval import STUDY
+from confidence_tasks.studies.lifeeval.measures import GROUPINGS, group_labels
 from confidence_tasks.studies.lifeeval.people import (
     LABEL,
     N_ANSWERS,
@@ -47,7 +43,6 @@ from confidence_tasks.studies.lifeeval.people import (
     people,
 )
 from confidence_tasks.studies.lifeeval.replies import CONDITIONS, death_probabilities
-from confidence_tasks.studies.lifeeval.trials import GROUPINGS, group_labels
 from confidence_tasks.study.measures import rows_of
 from confidence_tasks.study.trial import Item, Question
 

@@ -40,10 +40,7 @@ from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     monotonicity,
 )
 from confidence_tasks.studies.logprob_metacognition.measures import LARGEST_RATIO, MEASURES, RATINGS
-from confidence_tasks.studies.logprob_metacognition.replies import (
-    CONDITIONS,
-    draw_mean_logprob,
-)
+from confidence_tasks.studies.logprob_metacognition.replies import CONDITIONS, draw_mean_logprob
 from confidence_tasks.studies.logprob_metacognition.resampling import (
     TEMPERATURE,
     VERSION_1,

@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 
 from confidence_tasks.statistics import sdt
-from confidence_tasks.studies.lifeeval.trials import extra_bin_error, rounded_share
-from confidence_tasks.studies.question_sets.replies import (
-    QUESTION_SETS,
-    Form,
-)
+from confidence_tasks.studies.lifeeval.measures import extra_bin_error, rounded_share
+from confidence_tasks.studies.question_sets.replies import QUESTION_SETS, Form
 from confidence_tasks.study import TaskMetrics
 from confidence_tasks.study.inference import Percentile
 from confidence_tasks.study.measures import (

@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from confidence_tasks.reading.explanation import escape_markdown, format_number, token_probability, verdict
-from confidence_tasks.reading.fields import (
-    is_probability,
-)
+from confidence_tasks.reading.fields import is_probability
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import option_probabilities, tokens_from_reply
 from confidence_tasks.studies.question_sets.reader import (
@@ -18,10 +16,7 @@ from confidence_tasks.studies.question_sets.reader import (
     read_judgement,
     read_options_reply,
 )
-from confidence_tasks.studies.question_sets.replies import (
-    QUESTION_SETS,
-    possible_answers,
-)
+from confidence_tasks.studies.question_sets.replies import QUESTION_SETS, possible_answers
 from confidence_tasks.study import Question, Reading, Replies, Token
 from confidence_tasks.study.trial import ReadTrial, read_trial
 

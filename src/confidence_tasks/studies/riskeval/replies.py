@@ -31,13 +31,7 @@ from confidence_tasks.reading.answers import (
     stated_sentence,
     takes_back,
 )
-from confidence_tasks.reading.cleaning import (
-    apply_rules,
-    clean,
-    last_box,
-    read_first_turn,
-    truncate_reply,
-)
+from confidence_tasks.reading.cleaning import apply_rules, clean, last_box, read_first_turn, truncate_reply
 from confidence_tasks.reading.fields import read_json_fields, status_of
 from confidence_tasks.reading.layouts import LAYOUTS
 from confidence_tasks.reading.thoughts import strip_thoughts

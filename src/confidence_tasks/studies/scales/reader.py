@@ -17,13 +17,7 @@ from dataclasses import dataclass, replace
 
 from confidence_tasks.reading.abstention import is_refusal
 from confidence_tasks.reading.answers import Answer, read_answer, stated_sentence, takes_back
-from confidence_tasks.reading.cleaning import (
-    apply_rules,
-    clean,
-    last_box,
-    read_first_turn,
-    truncate_reply,
-)
+from confidence_tasks.reading.cleaning import apply_rules, clean, last_box, read_first_turn, truncate_reply
 from confidence_tasks.reading.fields import status_of
 from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.reading.layouts import LAYOUTS

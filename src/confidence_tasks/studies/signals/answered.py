@@ -10,18 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from confidence_tasks.reading.equal_answers import word_similarity
-from confidence_tasks.reading.token_probabilities import (
-    answer_slice,
-    is_known,
-    token_problem,
-)
+from confidence_tasks.reading.token_probabilities import answer_slice, is_known, token_problem
 from confidence_tasks.reading.token_signals import MissingSignalError
 from confidence_tasks.statistics.information import meaning_clusters
-from confidence_tasks.studies.signals.reader import (
-    AnswerReply,
-    read_answer_reply,
-    same_meaning,
-)
+from confidence_tasks.studies.signals.reader import AnswerReply, read_answer_reply, same_meaning
 from confidence_tasks.study import ModelReply, Question, Replies, Token
 
 if TYPE_CHECKING:
