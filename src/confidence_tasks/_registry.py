@@ -14,7 +14,8 @@ from inspect_ai.model import ModelAPI, modelapi
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.compat import add_short_name, model_providers, shorten_tracebacks
 from confidence_tasks.harness.inspect.metrics import study_metrics
-from confidence_tasks.harness.inspect.staged import make_scorer, study_task
+from confidence_tasks.harness.inspect.scoring import make_scorer
+from confidence_tasks.harness.inspect.staged import study_task
 from confidence_tasks.studies.benchmark.tasks import with_confidence
 from confidence_tasks.study.parameter import did_you_mean
 

@@ -36,7 +36,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.compat import LogWriter, run_quietly
 from confidence_tasks.harness.inspect.metrics import condition_summary, reference_of
-from confidence_tasks.harness.inspect.staged import make_scorer
+from confidence_tasks.harness.inspect.scoring import make_scorer
 from confidence_tasks.harness.inspect.viewer import provenance, scored_trial, versions
 from confidence_tasks.logs.inspect_logs import RESCORED, refuse_without_samples
 from confidence_tasks.logs.log_contents import Summary, opened, refuse_large_samples, refuse_unbounded

@@ -70,7 +70,7 @@ class ReplyForm:
 
     def scorer(self) -> Scorer:
         """Return the study's scorer; it calls no model."""
-        from confidence_tasks.harness.inspect.staged import make_scorer
+        from confidence_tasks.harness.inspect.scoring import make_scorer
 
         return make_scorer(self.study)(**self.scoring)
 

@@ -8,7 +8,7 @@ import pytest
 from tests.items import items_of
 
 from confidence_tasks import nlp_metad
-from confidence_tasks.harness.inspect.staged import refuse_forced_reply
+from confidence_tasks.harness.inspect.asking import refuse_forced_reply
 from confidence_tasks.sources import SourceError
 from confidence_tasks.studies.logprob_metacognition import STUDY
 from confidence_tasks.studies.logprob_metacognition.replies import (

@@ -12,9 +12,9 @@ from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, ModelOutput
 
 from confidence_tasks.harness.inspect import turns
+from confidence_tasks.harness.inspect.asking import call_key, simulated_seed
 from confidence_tasks.harness.inspect.model_calls import stage_reply
 from confidence_tasks.harness.inspect.simulated import SimulatedSubject
-from confidence_tasks.harness.inspect.staged import call_key, simulated_seed
 from confidence_tasks.harness.inspect.viewer import is_sent
 from confidence_tasks.harness.staged import conversations_of
 from confidence_tasks.harness.stopped import FinishedReplies

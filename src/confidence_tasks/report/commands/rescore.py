@@ -147,7 +147,7 @@ def _rescore_each(targets: Mapping[str, str], jobs: int | None, scheduler: str |
 def _rescore(path: str, target: str) -> Outcome:
     """Rescore a log; an error becomes the outcome, so that the other logs are still rescored."""
     from confidence_tasks.harness.inspect.model_calls import RoleError
-    from confidence_tasks.harness.inspect.staged import LostRepliesError
+    from confidence_tasks.harness.inspect.scoring import LostRepliesError
     from confidence_tasks.logs.collection import why_unreadable
     from confidence_tasks.logs.rescore import rescore as rescore_log
     from confidence_tasks.logs.trial_files import NotTrialsError

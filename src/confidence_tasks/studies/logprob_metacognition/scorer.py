@@ -7,7 +7,7 @@ from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.lost import score_of_lost
 from confidence_tasks.harness.inspect.model_calls import ask_role
-from confidence_tasks.harness.inspect.staged import replies_of
+from confidence_tasks.harness.inspect.scoring import replies_of
 from confidence_tasks.harness.inspect.viewer import trial_score
 from confidence_tasks.harness.staged import read_trial
 from confidence_tasks.reading.explanation import explanation

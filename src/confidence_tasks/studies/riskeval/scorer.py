@@ -9,7 +9,7 @@ from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.lost import score_of_lost
 from confidence_tasks.harness.inspect.model_calls import ask_role, can_ask
-from confidence_tasks.harness.inspect.staged import replies_of
+from confidence_tasks.harness.inspect.scoring import replies_of
 from confidence_tasks.harness.inspect.viewer import trial_score
 from confidence_tasks.harness.staged import default_stages, record_marks
 from confidence_tasks.harness.stopped import PROBLEMS, FinishedReplies, status_with
