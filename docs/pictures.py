@@ -422,11 +422,11 @@ def screens() -> None:
         try:
             next(line for line in viewer.stdout or () if "Running" in line)
             browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=QUIET)
-            page = browser.new_page(viewport={"width": 1280, "height": 558})
+            page = browser.new_page(viewport={"width": 1560, "height": 558})
             page.goto(f"http://127.0.0.1:{PORT}/#/logs/{log.name}")
             page.locator("[role=row]").nth(5).wait_for()
             page.wait_for_timeout(2000)  # until the columns have their widths
-            shown = {"x": 0, "y": 28, "width": 1280, "height": 530}  # without the log's folder
+            shown = {"x": 0, "y": 28, "width": 1560, "height": 530}  # without the log's folder
             page.screenshot(path=FOLDER.parent / "viewer.png", clip=shown)
             page.set_viewport_size({"width": 1280, "height": 860})
             page.goto(Path(folder, "report.html").as_uri())
