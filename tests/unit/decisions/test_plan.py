@@ -222,6 +222,10 @@ def test_nothing_is_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     with pytest.raises(ValueError, match="not in tiktoken's cache"):
         token_counter("gpt-4o")
+
+
+def test_a_tokenizer_that_is_not_here_is_refused() -> None:
+    pytest.importorskip("transformers")
     with pytest.raises(ValueError, match="there is no tokenizer 'none/such'"):
         token_counter("none/such")
 
