@@ -76,6 +76,9 @@ ENGLISH: tuple[str, ...] = (
     r"\A\W*(?:(?:my|the) (?:\w+ )?(?:decision|choice|answer) ?(?:is|:)(?: to)? )?(?:i(?:'m|'ll|'d)? )?(?:\w+ ){0,2}?"
     r"(?:opt(?:ing)? out|sit(?:ting)? (?:this|it)(?: one)? out|withhold(?:ing)? (?:an |my |the )?answer"
     r"|leav(?:e|ing) (?:it|this) blank|(?:do not|don't|not) (?:want to take the risk|answer(?: this)?))\W*\Z",
+    r"\bi(?:'ll| will|'d(?: rather)?|'m going to| would rather| prefer to)? sit (?:this|it)(?: one)? out\b"
+    r"|\b(?:better|best|safer|safest|wiser) (?:to |if i )?(?:stay|remain|keep) silent\b"
+    r"|\bso,? (?:i give )?no answer(?: from me)?\W*\Z",
     r"\A\W*(?:no|insufficient|not enough) (?:\w+ )?(?:information|answer|data|mention|idea|evidence|details?)"
     r"(?: (?:is |was )?(?:found|available|given|provided|at all))?\W*\Z",
 )

@@ -50,6 +50,9 @@ SENTENCES = {
         "I'm stumped.",
         "Your guess is as good as mine.",
         "Not stated",
+        "The penalty is too high, so no answer.",
+        "It is better to stay silent here.",
+        "A wrong answer costs too much. I'll sit this one out.",
     ),
 }
 
