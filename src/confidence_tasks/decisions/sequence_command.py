@@ -154,7 +154,7 @@ def _row(found: GateSequence) -> dict[str, str]:
         "questions": f"{found.n:,}",
         "lost": f"{found.n_lost:,}",
         "mean": number(limits.estimate[-1], 3) if known else "",
-        f"{100 * limits.level:.3g}% sequence": f"[{limits.low[-1]:.3f}, {limits.high[-1]:.3f}]"
+        f"{100 * limits.level:.3g}% sequence": f"[{number(limits.low[-1], 3)}, {number(limits.high[-1], 3)}]"
         if known
         else "",
     }

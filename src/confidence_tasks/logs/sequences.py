@@ -179,8 +179,13 @@ def sentence_on(found: GateSequence) -> str:
         return f"{found.condition}: {found.gate} is open, as no question has a value"
     after = f" after {found.n_decided:,} questions" if found.n_decided else ""
     estimate = limits.estimate[-1]
-    value = "" if math.isnan(estimate) else f"{estimate:.3f} "
+    value = "" if math.isnan(estimate) else f"{_number(estimate)} "
     return (
-        f"{found.condition}: {found.gate} is {found.outcome}{after}; {value}[{limits.low[-1]:.3f},"
-        f" {limits.high[-1]:.3f}], a {limits.level:.4g} confidence sequence of {n:,} questions"
+        f"{found.condition}: {found.gate} is {found.outcome}{after}; {value}[{_number(limits.low[-1])},"
+        f" {_number(limits.high[-1])}], a {limits.level:.4g} confidence sequence of {n:,} questions"
     )
+
+
+def _number(value: float) -> str:
+    """Format a number with a true minus sign, as the report does."""
+    return f"{value:.3f}".replace("-", "−")
