@@ -2,7 +2,7 @@
 
 from inspect_ai.scorer import Scorer, scorer
 
-from confidence_tasks.harness.inspect.staged import study_scorer
+from confidence_tasks.harness.inspect.scoring import study_scorer
 from confidence_tasks.studies.lifeeval import STUDY
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from inspect_ai.scorer import Scorer, scorer
 
-from confidence_tasks.harness.inspect.staged import study_scorer
+from confidence_tasks.harness.inspect.scoring import study_scorer
 from confidence_tasks.studies.scales import STUDY
 
 

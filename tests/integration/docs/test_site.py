@@ -82,7 +82,9 @@ WIDE = {
     "against_the_papers.html": 4,  # tables of ten figures a row
     "contributing.html": 1,  # the drawing of the layers
     "reliability_tables.html": 5,
+    "decisions.html": 2,  # what a command prints, and the table of other packages
     "own_replies.html": 1,  # what a command prints
+    "report.html": 1,
 }
 """How many tables and drawings of a page scroll within themselves at 400 px."""
 WIDE_ON_A_DESK = {"reliability_tables.html": 2}  # studies and faults of servers, on each harness

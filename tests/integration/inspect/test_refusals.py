@@ -265,6 +265,7 @@ def test_the_report_quotes_the_server(server: Server, tmp_path: Path) -> None:
     assert "temperature=0.0 is left out, because the server says" in page
 
 
+@pytest.mark.usefixtures("mirror")
 def test_fewer_alternatives_than_asked_for_are_noted(server: Server, tmp_path: Path) -> None:
     """The distribution over integers has fewer of them, and the server does not say so."""
     note = (

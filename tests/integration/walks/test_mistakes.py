@@ -31,7 +31,7 @@ MISTAKES = {
     ),
     "misspelt study, power": (
         "confidence-tasks power scale --effect 0.2",
-        "fermieval, nlp_metad, riskeval, scales, signals; did you mean 'scales'?",
+        "benchmark, fermieval, nlp_metad, question_sets, riskeval, scales, signals; did you mean 'scales'?",
     ),
     "misspelt measure, power": (
         "confidence-tasks power scales --effect 0.2 --measure acuracy",
