@@ -114,6 +114,14 @@ def table_of_calls() -> dict[str, tuple[int, str]]:
     return {task: (int(calls.replace(",", "")), name) for task, calls, name in rows}
 
 
+def test_the_guide_has_the_calls_of_every_task() -> None:
+    rows = re.findall(
+        r"^\| \[.*\|([\d,·; ]+)\|$", (ROOT / "docs/README.md").read_text(encoding="utf-8"), re.M
+    )
+    calls = [int(number.replace(",", "")) for row in rows for number in re.findall(r"[\d,]+", row)]
+    assert sorted(calls) == sorted(number for number, _ in table_of_calls().values())
+
+
 def test_the_readme_names_every_task_on_both_harnesses() -> None:
     assert table_of_calls().keys() == {name for study in studies() for name in study.designs}
     assert {name for _, name in table_of_calls().values()} <= LM_EVAL
