@@ -23,10 +23,10 @@ from confidence_tasks.logs.collection import Collection
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.logs.texts import without_controls
 from confidence_tasks.logs.trial_files import Skipped
-from confidence_tasks.report.acceptance_table import acceptance_table
+from confidence_tasks.report import general_tables
 from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.estimates import Estimated, Settings
-from confidence_tasks.report.extra_tables import ExtraTable, Overview, overviews, variants_table
+from confidence_tasks.report.extra_tables import ExtraTable, Overview, overviews
 from confidence_tasks.report.figures import SHARED, Colour, Figure, figure_svg, share_parts
 from confidence_tasks.report.figures.general import ModelStyles, model_styles
 from confidence_tasks.report.labels import (
@@ -61,7 +61,6 @@ from confidence_tasks.report.page.tasks import (
 )
 from confidence_tasks.report.paper import Replication
 from confidence_tasks.report.paper.filled import Filled, filled_papers, html_table
-from confidence_tasks.report.reliability import reliability_table
 from confidence_tasks.report.results import TaskResults, contrasts_frame, estimates_frame, results_and_lost
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.sources.source import write_atomically
@@ -199,8 +198,7 @@ def _paper_table(item: Filled, shared: Container[str]) -> tuple[Filled, Markup |
 def extras_of(results: TaskResults) -> list[ExtraTable]:
     """Return the tables of a task beside the measures, without empty ones."""
     of_study = study_report(results.task_trials.study).tables
-    general = (variants_table, acceptance_table, reliability_table)
-    tables = [make(results) for make in (*general, *of_study)]
+    tables = [make(results) for make in (*general_tables.GENERAL, *of_study)]
     return [table for table in tables if not table.frame.empty]
 
 

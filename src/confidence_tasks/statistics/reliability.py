@@ -263,6 +263,62 @@ def split_half_reliability(table: ArrayLike) -> Estimate:
     return Estimate(spearman_brown(correlation, n_epochs / (n_epochs // 2)))
 
 
+def halves_over_models(first: ArrayLike, second: ArrayLike) -> Estimate:
+    """Compute the split-half reliability over models of a measure that was computed on two halves of the questions.
+
+    Parameters
+    ----------
+    first, second : array-like of float, shape (splits, models)
+        The measure of each model on one half of the questions and on the other, for each split into halves. Splits
+        with a missing value (NaN), or with equal values of all models, are left out.
+
+    Returns
+    -------
+    Estimate
+        The mean of Pearson's correlations over models, corrected for the length of the test, at most 1; NaN if there
+        are fewer than three models, or no split is left.
+
+    References
+    ----------
+    Spearman (1910), Br. J. Psychol. 3:271-295. Brown (1910), Br. J. Psychol. 3:296-322. For metacognition of people:
+    Rahnev (2025), Nature Communications 16:701.
+
+    Examples
+    --------
+    >>> round(halves_over_models([[0.1, 0.2, 0.4]], [[0.1, 0.3, 0.3]]), 3)
+    0.861
+    """
+    correlation = retest_over_models(first, second)
+    return correlation if math.isnan(correlation) else Estimate(spearman_brown(correlation, 2.0))
+
+
+def retest_over_models(first: ArrayLike, second: ArrayLike) -> Estimate:
+    """Compute the test-retest reliability over models of a measure that was computed twice.
+
+    Parameters
+    ----------
+    first, second : array-like of float, shape (models,) or (repeats, models)
+        As for :func:`halves_over_models`.
+
+    Returns
+    -------
+    Estimate
+        The mean of Pearson's correlations over models, in [-1, 1]; NaN as for :func:`halves_over_models`.
+
+    Examples
+    --------
+    >>> round(retest_over_models([0.1, 0.2, 0.4], [0.1, 0.3, 0.3]), 3)
+    0.756
+    """
+    one, other = np.atleast_2d(np.asarray(first, np.float64)), np.atleast_2d(np.asarray(second, np.float64))
+    if one.shape != other.shape:
+        raise ValueError(f"first and second must have the same shape, got {one.shape} and {other.shape}")
+    known = ~np.isnan(one + other).any(axis=1)
+    if one.shape[1] < FEWEST_QUESTIONS or not known.any():
+        return undefined(Reason.TOO_FEW)
+    return _mean_correlation(list(zip(one[known], other[known], strict=True)))
+
+
 def _complete(table: ArrayLike) -> FloatArray:
     """Return the rows of a table without NaN."""
     values = np.asarray(table, dtype=np.float64)
