@@ -270,7 +270,7 @@ def halves_over_models(first: ArrayLike, second: ArrayLike) -> Estimate:
     ----------
     first, second : array-like of float, shape (splits, models)
         The measure of each model on one half of the questions and on the other, for each split into halves. Splits
-        with a missing value (NaN), or with equal values of all models, are left out.
+        with a missing or infinite value, or with equal values of all models, are left out.
 
     Returns
     -------
@@ -313,7 +313,7 @@ def retest_over_models(first: ArrayLike, second: ArrayLike) -> Estimate:
     one, other = np.atleast_2d(np.asarray(first, np.float64)), np.atleast_2d(np.asarray(second, np.float64))
     if one.shape != other.shape:
         raise ValueError(f"first and second must have the same shape, got {one.shape} and {other.shape}")
-    known = ~np.isnan(one + other).any(axis=1)
+    known = np.isfinite(one).all(axis=1) & np.isfinite(other).all(axis=1)
     if one.shape[1] < FEWEST_QUESTIONS or not known.any():
         return undefined(Reason.TOO_FEW)
     return _mean_correlation(list(zip(one[known], other[known], strict=True)))

@@ -79,6 +79,7 @@ def test_missing_and_equal_values_are_left_out_of_the_correlation() -> None:
     assert retest_over_models(first, second) == pytest.approx(expected)
     assert halves_over_models(first, second) == pytest.approx(2 * expected / (1 + expected))
     assert np.isnan(retest_over_models([0.1, 0.1, 0.1], [0.1, 0.2, 0.3]))
+    assert np.isnan(retest_over_models([0.1, np.inf, np.inf], [0.1, 0.2, 0.3]))
     assert np.isnan(halves_over_models([0.1, 0.2], [0.1, 0.2]))
     with pytest.raises(ValueError, match="same shape"):
         retest_over_models([0.1, 0.2, 0.3], [0.1, 0.2])
