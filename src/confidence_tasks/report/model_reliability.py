@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confidence_tasks.logs.task_trials import Columns
+from confidence_tasks.logs.task_trials import Columns, asked
 from confidence_tasks.report.extra_tables import extra_table
 from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.report.results import TaskResults
@@ -38,12 +38,13 @@ def model_reliability_table(results: TaskResults) -> Iterator[dict[str, Any]]:
         trials = _of_models(results, condition)
         if len(trials) < FEWEST_MODELS:
             continue
-        for measure in results.headline:
+        # A measure that is fitted once to all questions says nothing about one half alone.
+        for measure in filter(None, (each.exchangeable for each in results.headline)):
             yield {
                 "condition": group_label(condition),
                 "measure": measure_label(measure.name),
                 "models": len(trials),
-                "questions": len(_questions(trials[0])),
+                "questions": len(set(asked(trials[0]))),
                 "split-half": float(halves_over_models(*_on_halves(measure, trials))),
                 "test-retest": float(retest_over_models(*_in_epochs(measure, trials))),
             }
@@ -56,20 +57,14 @@ def _of_models(results: TaskResults, condition: str) -> list[Columns]:
         rows = model.columns["condition"] == condition
         if rows.any():
             found.append(rows_of(model.columns, rows))
-    asked = [frozenset(_questions(trials)) for trials in found]
-    usual = max(asked, key=asked.count, default=frozenset())
-    return [trials for trials, questions in zip(found, asked, strict=True) if questions == usual]
-
-
-def _questions(trials: Columns) -> list[tuple[str, str]]:
-    """Return the questions of some trials, each with its source, in alphabetical order."""
-    pairs = zip(trials["source"].tolist(), trials["question_id"].tolist(), strict=True)
-    return sorted({(str(source), str(name)) for source, name in pairs})
+    questions = [frozenset(asked(trials)) for trials in found]
+    usual = max(questions, key=questions.count, default=frozenset())
+    return [trials for trials, each in zip(found, questions, strict=True) if each == usual]
 
 
 def _on_halves(measure: Measure, models: Sequence[Columns]) -> tuple[FloatArray, FloatArray]:
     """Return a measure on both halves of the questions, of shape (splits, models); all models share the splits."""
-    questions = _questions(models[0])
+    questions = sorted(set(asked(models[0])))
     rng = np.random.default_rng(0)
     order = np.argsort(rng.random((N_SPLITS, len(questions))), axis=1)
     in_first = np.zeros(order.shape, dtype=bool)
@@ -77,8 +72,7 @@ def _on_halves(measure: Measure, models: Sequence[Columns]) -> tuple[FloatArray,
     number = {question: i for i, question in enumerate(questions)}
     halves: list[list[FloatArray]] = [[], []]
     for trials in models:
-        pairs = zip(trials["source"].tolist(), trials["question_id"].tolist(), strict=True)
-        chosen = in_first[:, [number[str(source), str(name)] for source, name in pairs]]
+        chosen = in_first[:, [number[question] for question in asked(trials)]]
         for of_half, rows in zip(halves, (chosen, ~chosen), strict=True):
             of_half.append(_values(measure, trials, rows.astype(np.float64)))
     first, second = (np.stack(of_half, axis=1) for of_half in halves)
@@ -98,10 +92,11 @@ def _in_epochs(measure: Measure, models: Sequence[Columns]) -> tuple[FloatArray,
 
 def _values(measure: Measure, trials: Mapping[str, NDArray[Any]], weights: FloatArray) -> FloatArray:
     """Return a measure for each row of weights, averaged over the sources of questions."""
-    compute = measure.compute if measure.refitted is None else measure.refitted
     by_source = []
     for source in np.unique(trials["source"]):
         rows = trials["source"] == source
-        by_source.append(np.asarray(compute(rows_of(trials, rows), weights[:, rows]), dtype=np.float64))
+        by_source.append(
+            np.asarray(measure.compute(rows_of(trials, rows), weights[:, rows]), dtype=np.float64)
+        )
     mean: FloatArray = np.mean(by_source, axis=0)
     return mean

@@ -1,5 +1,6 @@
 """Reliability of measures over models: whether halves of the questions, and epochs, order models alike."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from confidence_tasks.logs.collection import collect
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.model_reliability import model_reliability_table
-from confidence_tasks.report.results import results_and_lost
+from confidence_tasks.report.results import TaskResults, results_and_lost
 from confidence_tasks.statistics.reliability import halves_over_models, retest_over_models
 
 
@@ -25,10 +26,13 @@ def models_that_differ(spread: float, n_models: int = 8) -> pd.DataFrame:
 
 
 def table(folder: Path, rows: pd.DataFrame) -> pd.DataFrame:
-    for name, of_model in rows.groupby("model"):
-        written(folder / f"{name}.jsonl", of_model)
-    found, _ = results_and_lost(group_by_task(collect(folder).files), Settings(n_resamples=50))
-    return model_reliability_table(found[0]).frame
+    return model_reliability_table(results_of(folder, rows)).frame
+
+
+def results_of(folder: Path, rows: pd.DataFrame) -> TaskResults:
+    written(folder / "all.jsonl", rows)
+    ((results,), _) = results_and_lost(group_by_task(collect(folder).files), Settings(n_resamples=50))
+    return results
 
 
 def halves_by_pandas(rows: pd.DataFrame, seed: int) -> float:
@@ -68,6 +72,40 @@ def test_few_models_and_models_with_other_questions_are_left_out(tmp_path: Path)
     others = rows["model"] == "m5"
     rows.loc[others, "question_id"] = "other-" + rows.loc[others, "question_id"]
     assert set(table(tmp_path / "other", rows)["models"]) == {5}
+
+
+def test_a_measure_that_is_fitted_to_all_questions_has_no_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its halves would not be independent; a measure that is fitted to each half has one."""
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(6, 60))
+    rows = pd.DataFrame(
+        {
+            "study": "intervals",
+            "task": "mine",
+            "source": "mine",
+            "condition": "p=0.8",
+            "status": "ok",
+            "model": f"m{model}",
+            "question_id": f"q{i}",
+            "epoch": 1,
+            "correct": float(abs(truth[model, i]) < 1),
+            "confidence": 0.8,
+            "lower": -1.0,
+            "upper": 1.0 + 0.1 * model,
+            "truth": truth[model, i],
+            "level": 0.8,
+        }
+        for model in range(6)
+        for i in range(60)
+    )
+    results = results_of(tmp_path, rows)
+    assert "Conformal Winkler score" in set(model_reliability_table(results).frame["measure"])
+    fitted = [replace(measure, refitted=None) for measure in results.headline if measure.fitted]
+    assert fitted
+    monkeypatch.setitem(vars(results), "headline", fitted)
+    assert model_reliability_table(results).frame.empty
 
 
 def test_missing_and_equal_values_are_left_out_of_the_correlation() -> None:
