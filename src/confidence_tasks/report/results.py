@@ -209,7 +209,7 @@ def _job(task: TaskTrials, model: ModelTrials, settings: Settings) -> Job:
         replace(settings, groups=(), about=()),
         {**model.columns},
     )
-    return f"{task.design.title}: {model.label}", arguments
+    return f"{task.title}: {model.label}", arguments
 
 
 def _split(

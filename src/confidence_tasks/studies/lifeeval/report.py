@@ -501,7 +501,7 @@ def _set_metric(runs: paper.Runs, cell: paper.Cell, metric: str) -> paper.Value:
         value = _on_common_questions(_LIFEEVAL_MEASURES[metric])(runs, cell)
         return value if metric == "ECE" or not isinstance(value, float) else 100.0 * value
     table = runs.tables.get("question_sets_performance")
-    where = {"question set": task.task_trials.design.title, "metric": metric}
+    where = {"question set": task.task_trials.title, "metric": metric}
     return None if table is None else paper.look_up(table, cell.model, **where)
 
 

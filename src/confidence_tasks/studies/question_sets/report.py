@@ -81,7 +81,7 @@ def performance_across_sets(results: TaskResults) -> ExtraTable:
         common = common_subset(_of_stated_answer(trials_frame(task)))
         metrics = {label: _model_metrics(common[common["model"] == label]) for label in labels}
         for name in _METRICS:
-            row = {"question set": task.design.title, "metric": name, "n": count_questions(common)}
+            row = {"question set": task.title, "metric": name, "n": count_questions(common)}
             rows.append(row | {label: values[name] for label, values in metrics.items()})
     return ExtraTable(
         f"{_STUDY}_performance",
@@ -183,7 +183,7 @@ def calibration_by_model_and_set(results: TaskResults, styles: ModelStyles) -> F
                 _calibration_line("token", Colour.WRONG, [model], "token", "s"),
             )
             if lines := [line for line in curves if len(line.x)]:
-                rows.setdefault(model.label, []).append(_calibration(task.design.title, lines))
+                rows.setdefault(model.label, []).append(_calibration(task.title, lines))
     return Figure(
         f"{_STUDY}_calibration",
         "Calibration by model and set",
@@ -201,8 +201,7 @@ _ECE_COLOURS = {"stated": Colour.RIGHT, "token": Colour.WRONG}
 def stated_and_token_ece(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw figure 8 of the paper: the ECE of stated confidence and of token probability, by set and model."""
     tables = [
-        stated_against_token(trials_frame(task)).assign(title=task.design.title)
-        for task in _tasks_of_paper(results)
+        stated_against_token(trials_frame(task)).assign(title=task.title) for task in _tasks_of_paper(results)
     ]
     errors = pd.concat([pd.DataFrame(columns=["n", "model"]), *tables], ignore_index=True)
     row = []
