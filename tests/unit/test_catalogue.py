@@ -256,6 +256,10 @@ STAGED = sureness.STUDY
         ({"stages": STAGED.stages[1:]}, "stage 'confidence' follows 'answer', which is not an earlier stage"),
         ({"stages": STAGED.stages[:1] * 2}, "stage 'answer' is declared twice"),
         ({"stages": (replace(STAGED.stages[0], samples=0),)}, "has samples=0"),
+        (
+            {"stages": (replace(STAGED.stages[0], temperature=1.0, providers_temperature=True),)},
+            "has the provider's temperature, beside another temperature or another stage",
+        ),
         ({"stages": (replace(STAGED.stages[0], top_logprobs=5),)}, "has top_logprobs but no logprobs"),
         ({"stages": (replace(STAGED.stages[0], role="judge"),)}, "calls the model under test, not a role"),
     ],

@@ -110,6 +110,9 @@ class Stage:
         Sampling temperature, or ``temperature(condition)`` that returns it; by default that of the run, which is 0
         unless the user sets it. With a function, conditions do not share calls. Set 0.0 for a greedy reply next to
         sampled ones; Inspect's ``hf`` provider then decodes greedily, too.
+    providers_temperature : bool
+        Whether no temperature is sent, unless the user sets one, so that the provider's default applies. Only for a
+        study with a single call, without a ``temperature``, and on Inspect: lm-eval always sends one.
     max_tokens : int, optional
         Maximum length of the reply; by default that of the run.
     system : str or callable
@@ -162,6 +165,7 @@ class Stage:
     ask: Ask
     samples: int = 1
     temperature: float | Callable[[str], float] | None = None
+    providers_temperature: bool = False
     max_tokens: int | None = None
     system: str | Callable[[Question, str], str] = ""
     follows: str = ""
@@ -222,7 +226,16 @@ def check_stages(stages: Sequence[Stage]) -> None:
                 bool(stage.follows) and bool(stage.system),
                 "has a system message, which only a new conversation has",
             ),
+            (
+                stage.providers_temperature and not _is_left_to_the_provider(stages),
+                "has the provider's temperature, beside another temperature or another stage",
+            ),
         ):
             if wrong:
                 raise ValueError(f"stage {stage.name!r} {problem}")
         earlier[stage.name] = stage
+
+
+def _is_left_to_the_provider(stages: Sequence[Stage]) -> bool:
+    """Return whether a single call has no temperature of its own."""
+    return [stage.temperature for stage in stages] == [None]

@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from inspect_ai import eval as inspect_eval
@@ -48,6 +49,38 @@ def test_any_reply_becomes_a_trial_with_a_status(run: Run) -> None:
     # Two state an interval: of two objects in a reply the last counts, with which the prompt asks to end.
     stated = [(trial["lower"], trial["upper"]) for trial in made if not math.isnan(trial["lower"])]
     assert sorted(stated) == [(1.0, 2.0), (6.0, 9.0)]
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "sent"),
+    [
+        ({"temperature": "provider"}, {}, {(None, True)}),
+        ({"temperature": "provider"}, {"temperature": 0.3}, {(0.3, True)}),
+        ({"temperature": 0.7}, {}, {(0.7, True)}),
+        ({}, {}, {(0.0, False)}),
+    ],
+)
+def test_the_temperature_is_left_to_the_provider_if_the_user_says_so(
+    run: Run, settings: dict[str, Any], options: dict[str, Any], sent: set[Any]
+) -> None:
+    found: list[GenerateConfig] = []
+
+    def reply(messages: Any, tools: Any, choice: Any, config: GenerateConfig) -> ModelOutput:
+        found.append(config)
+        output = ModelOutput.from_content("mockllm", '{"L": 1, "U": 2}')
+        output.usage = ModelUsage()
+        return output
+
+    model = get_model("mockllm/model", custom_outputs=reply, memoize=False)
+    log = run(fermieval(n=2, levels="0.9", cache=False, **settings), model, **options)
+    assert {(config.temperature, config.seed is not None) for config in found} == sent
+    assert {trial["status"] for trial in trials(log)} == {"ok"}
+
+
+@pytest.mark.parametrize("value", ["default", -1.0])
+def test_a_wrong_temperature_is_refused(value: Any) -> None:
+    with pytest.raises(ValueError, match="temperature="):
+        fermieval(n=2, temperature=value)
 
 
 def test_token_probabilities_of_a_sharpened_belief_are_mended_by_temperature(run: Run) -> None:

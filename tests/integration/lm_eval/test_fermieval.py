@@ -83,3 +83,9 @@ def test_refused_before_the_first_call(metadata, message):
     with pytest.raises(ValueError, match=message):
         lm_eval_run(model, ["fermieval_p0_9"], metadata)
     assert model.asked == []
+
+
+def test_the_providers_temperature_is_refused_with_the_command_that_works():
+    command = "run `inspect eval confidence_tasks/fermieval -T temperature=provider`"
+    with pytest.raises(ValueError, match=command):
+        lm_eval_run(Scripted(reply_to), ["fermieval_p0_9"], {"n": N, "temperature": "provider"})

@@ -9,7 +9,9 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from scipy.special import ndtri
+from scipy.stats import binomtest
 from tests.trials import fermieval_trial, sample_trial, samples_summary
+from tests.unit.report.paper_runs import filled_from
 from tests.unit.report.runs import undrawn_report, write
 
 from confidence_tasks.report import Report, collect
@@ -128,25 +130,52 @@ def test_the_pictures_can_be_drawn(stated: Report, tmp_path: Path):
     assert {path.stem for path in tmp_path.glob("*.svg")} == names
 
 
+def rows_of(truths_and_ends):
+    for i, (truth, *ends) in enumerate(truths_and_ends):
+        question = Question(f"q-{i}", "fermi", "?", "number", str(truth))
+        trial = fermieval_trial(question, 0.9, "test", interval_reply(*ends))
+        yield {"study": "fermieval", "task": "fermieval", "model": "lab/a", **trial}
+
+
 def report_of(path: Path, truths_and_ends) -> Report:
-    trials = [
-        fermieval_trial(
-            Question(f"q-{i}", "fermi", "?", "number", str(truth)), 0.9, "test", interval_reply(*ends)
-        )
-        for i, (truth, *ends) in enumerate(truths_and_ends)
-    ]
-    rows = [{"study": "fermieval", "task": "fermieval", "model": "lab/a", **trial} for trial in trials]
-    return undrawn_report(collect(write(path, rows)), settings=FEW)
+    return undrawn_report(collect(write(path, list(rows_of(truths_and_ends)))), settings=FEW)
 
 
-def test_the_table_with_the_papers_exclusions_appears_only_if_they_matter(tmp_path: Path):
-    name = "fermieval_winkler_as_published"
+def test_tables_and_a_figure_with_the_papers_exclusions_appear_only_if_they_matter(tmp_path: Path):
+    names = {f"fermieval_{name}_as_published" for name in ("winkler", "coverage", "calibration")}
     # Seven truths lie beyond 10^100, where the paper excludes; the other intervals are 2 wide and contain the truth.
     far = report_of(tmp_path / "far.jsonl", [(3, 2, 4)] * 13 + [(150, 90, 95)] * 7)
-    row = next(extra for extra in far.extras if extra.name == name).frame.set_index("method").loc["base"]
-    assert (row["p = 0.9"], row["replies left out"]) == (2.0, 7)
+    frames = {extra.name: extra.frame for extra in far.extras}
+    rows = {
+        name: frame.set_index("method").loc["base"] for name, frame in frames.items() if "p = 0.9" in frame
+    }
+    assert rows["fermieval_coverage_by_method"]["p = 0.9"] == 13 / 20
+    assert rows["fermieval_coverage_as_published"]["p = 0.9"] == 1.0
+    winkler = rows["fermieval_winkler_as_published"]
+    assert (winkler["p = 0.9"], winkler["replies left out"]) == (2.0, 7)
+    *_, all_stated = panel(far, "fermieval_calibration")["lines"]
+    *_, stated = panel(far, "fermieval_calibration_as_published")["lines"]
+    assert (all_stated.y.tolist(), stated.y.tolist()) == ([13 / 20], [1.0])
+    assert [*stated.low, *stated.high] == pytest.approx([*binomtest(13, 13).proportion_ci(method="wilson")])
     near = report_of(tmp_path / "near.jsonl", [(5, 4, 100)])
-    assert name not in {extra.name for extra in near.extras}
+    made = {each.name for each in (*near.extras, *near.figures)}
+    assert not names & made
+
+
+@pytest.mark.parametrize(
+    ("stated", "name"),
+    [
+        ([(3, 2, 4)] * 13 + [(3, 5, 6)] * 7 + [(150, 90, 95)] * 9, "calibration_as_published"),
+        ([(3, 2, 4)] * 13 + [(3, 5, 6)] * 7, "calibration"),
+    ],
+)
+def test_table_2_and_figure_1_of_the_paper_have_its_exclusions(tmp_path: Path, stated, name: str):
+    (items,) = (
+        filled for _, filled in filled_from(write(tmp_path / "a.jsonl", list(rows_of(stated)))).papers
+    )
+    table, figure = (next(each for each in items if each.title == title) for title in ("Table 2", "Figure 1"))
+    assert {cells[0].values[0] for labels, cells in table.rows if "0.90" in labels} == {13 / 20}
+    assert [each.name for each in figure.figures] == [f"fermieval_{name}"]
 
 
 # Samples

@@ -49,7 +49,8 @@ REPLIES = "replies"
 
 def task_settings(stages: Sequence[Stage]) -> dict[str, Any]:
     """Return the generation settings of a task, which the user's replace."""
-    return {"temperature": 0.0, **(generation_settings(stages[0]) if is_single(stages) else {})}
+    settings = generation_settings(stages[0]) if is_single(stages) else {}
+    return settings if stages[0].providers_temperature else {"temperature": 0.0, **settings}
 
 
 def generation_settings(stage: Stage) -> dict[str, Any]:
@@ -275,8 +276,9 @@ class _Asker:
         if is_local(model):
             of_run = model.config.temperature if stage.role else user.get("temperature")
             decoded_at = of_run if temperature is None else temperature
-            settings |= _local_sampling(model, stage.name, decoded_at or 0.0)
-        if stage.samples > 1 or declared:
+            if decoded_at is not None or not stage.providers_temperature:
+                settings |= _local_sampling(model, stage.name, decoded_at or 0.0)
+        if stage.samples > 1 or declared or stage.providers_temperature:
             settings["seed"] = (
                 simulated_seed(self.study, stage, epoch, number)
                 if is_simulated(model)

@@ -192,6 +192,7 @@ class StudyOfStages(ConfigurableTask):
         which = parameters.get(METRICS.name, METRICS.default)
         METRICS.check(which)
         self._refuse_structured_stages()
+        self._refuse_providers_temperature()
         headline = self.logged.default_measures or self.study.headline_measures
         # In lm-eval, the name of a metric ends at a comma.
         measures = [
@@ -210,6 +211,15 @@ class StudyOfStages(ConfigurableTask):
             raise ValueError(
                 "structured: on lm-eval only the reply of a study with a single call and without token probabilities"
                 f" can be a JSON object: run `inspect eval {task} -T structured=true`"
+            )
+
+    def _refuse_providers_temperature(self) -> None:
+        """Raise ValueError if the provider's default temperature is asked for, as lm-eval always sends one."""
+        if any(stage.providers_temperature for stage in self.stages):
+            task = f"{self.study.module.partition('.')[0]}/{self.parameters['task']}"
+            raise ValueError(
+                "temperature: lm-eval sends 0 where it is given none, so that no provider's default applies: run"
+                f" `inspect eval {task} -T temperature=provider`"
             )
 
     def defaults(self) -> Mapping[str, Any]:

@@ -243,6 +243,8 @@ class PaperFigure(PaperItem):
     ----------
     name : str
         Name of the report's figure, with or without the prefix of a task.
+    otherwise : str
+        Name of the figure that stands in where the report has no figure ``name``, because it would be the same.
     tasks : tuple of str
         Names of the tasks in the figure, by default all tasks of the paper. Each task may have a separate figure.
     parameters : str
@@ -255,6 +257,7 @@ class PaperFigure(PaperItem):
     """
 
     name: str
+    otherwise: str = ""
     tasks: tuple[str, ...] = ()
     parameters: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -453,11 +456,16 @@ class Runs:
 
     def figures(self, item: PaperFigure) -> list[Figure]:
         """Return the report's figures for a figure of the paper, one per task if they are of tasks."""
-        slugs = [each.task_trials.slug for name in item.tasks for each in self.results_of(name)]
-        names = [item.name, *(f"{slug}_{item.name}" for slug in dict.fromkeys(slugs))]
-        figures = [_select_sources(self._figures[name], item) for name in names if name in self._figures]
+        drawn = self._named(item, item.name) or self._named(item, item.otherwise)
+        figures = [_select_sources(figure, item) for figure in drawn]
         hidden = self._hidden(item)
         return [shown for figure in figures if (shown := _without_models(figure, hidden)).rows]
+
+    def _named(self, item: PaperFigure, name: str) -> list[Figure]:
+        """Return the figures with a name, with and without the prefixes of the tasks of an item."""
+        slugs = [each.task_trials.slug for task in item.tasks for each in self.results_of(task)]
+        names = [name, *(f"{slug}_{name}" for slug in dict.fromkeys(slugs))]
+        return [self._figures[each] for each in names if each in self._figures]
 
     def _hidden(self, item: PaperFigure) -> set[str]:
         """Return the labels of the models that are not in a figure because of their type."""

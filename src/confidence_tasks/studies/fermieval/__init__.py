@@ -98,9 +98,11 @@ STUDY = Study(
         _N,
         Parameter(
             "temperature",
-            float,
+            float | str,
             0.0,
-            "Temperature of generation. The paper uses each provider's default, which differs between providers.",
+            "Temperature of generation. With provider none is sent, as in the paper, so that each provider's default "
+            "applies; on Inspect only.",
+            (replies.PROVIDER,),
             low=0,
             high=2,
         ),

@@ -157,6 +157,9 @@ CROSS = "cross"
 CALIBRATION, TEST = SPLITS
 """The two halves of the questions: adjustments are fitted on the first and evaluated on the second."""
 
+PROVIDER = "provider"
+"""Value of the parameter ``temperature`` that leaves it to the provider, as the paper does."""
+
 PAPER_MAX_EXPONENT = 100
 """The paper's figures use only trials whose truth and ends lie within this distance of 0."""
 
@@ -212,12 +215,14 @@ def _own_questions(path: str, split: str, seed: int) -> list[Question]:
 
 def fermieval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
     """Return the single model call of a trial."""
+    temperature = parameters["temperature"]
     return [
         Stage(
             "interval",
             lambda question, condition, replies: interval_prompt(question.text, level_of(condition)),
             system=lambda question, condition: interval_system(level_of(condition)),
-            temperature=parameters["temperature"] or None,
+            temperature=None if temperature == PROVIDER else temperature or None,
+            providers_temperature=temperature == PROVIDER,
             structured=Structured(lambda question, condition: {key: {"type": "integer"} for key in KEYS}),
         )
     ]

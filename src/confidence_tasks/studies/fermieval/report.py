@@ -81,9 +81,14 @@ def calibration(results: TaskResults, styles: ModelStyles, model: ModelTrials) -
         interval_line(results, model.label, labels, name, Colour.INK, "D")
         for name in ("conformal_coverage", "conformal_jackknife_coverage")
     ]
+    yield _coverage_panel(labels, stated, adjusted)
+
+
+def _coverage_panel(labels: Sequence[str], stated: Line, adjusted: Iterable[Line]) -> Panel:
+    """Return the panel of one model, without adjusted intervals that it does not have."""
     defined = [line for line in adjusted if not np.isnan(line.y).all()]
     nominal = Line("nominal", Colour.MUTED, stated.x, np.array([level_of(label) for label in labels]))
-    yield panel(
+    return panel(
         "",
         panels.trends,
         labels=[label.removeprefix("p=0") for label in labels],
@@ -92,6 +97,41 @@ def calibration(results: TaskResults, styles: ModelStyles, model: ModelTrials) -
         y="observed",
         lowest=None,
     )
+
+
+@figure_by_model(
+    "calibration_as_published",
+    "Coverage against nominal coverage, with the paper’s exclusions",
+    f"The same without items whose truth or an end lies beyond ±{PAPER_MAX_EXPONENT}, which the paper’s figures leave"
+    " out.",
+    keys=_coverage_legend,
+    size=_SIZE,
+)
+def paper_calibration(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
+    """Draw figure 1 of the paper with its exclusions; nothing if they leave no trial of any model out."""
+    if not _leaves_out(results):
+        return
+    levels = _levels(results)
+    scores = method_table(levels, {STATED: _within_paper(model)}).set_index("method")
+    lines = {
+        name: _coverage_line(model.label, scores.loc[[name]], *style)
+        for name, style in (
+            ("base", styles[model.label]),
+            ("conformal", (Colour.INK, "D")),
+            (JACKKNIFE, (Colour.INK, "D")),
+        )
+        if name in scores.index
+    }
+    labels = [condition_of(level) for level in levels]
+    yield _coverage_panel(labels, lines.pop("base"), lines.values())
+
+
+def _coverage_line(label: str, scores: pd.DataFrame, colour: Colour, marker: str) -> Line:
+    """Return the coverage of one method by level, with Wilson's intervals."""
+    value, low, high = (
+        scores[name].to_numpy(np.float64) for name in ("coverage", "coverage_low", "coverage_high")
+    )
+    return Line(label, colour, np.arange(len(value), dtype=np.float64), value, low, high, marker)
 
 
 # Methods side by side -----------------------------------------------------------------------------------------
@@ -200,18 +240,34 @@ def paper_scores(results: TaskResults) -> pd.DataFrame:
 
     Empty if nothing is left out, because :func:`method_scores` is then the same.
     """
-    n_dropped = {model.label: int(np.sum(_excluded_in_paper(model))) for model in results.models}
-    scores = _score_methods(results, paper_exclusions=True) if any(n_dropped.values()) else pd.DataFrame()
+    return _as_published(results, "winkler")
+
+
+def _as_published(results: TaskResults, *names: str) -> pd.DataFrame:
+    """Return scores of the methods by level, with the paper's exclusions; empty if they leave nothing out."""
+    n_dropped = _leaves_out(results)
+    scores = _score_methods(results, paper_exclusions=True) if n_dropped else pd.DataFrame()
     if not len(scores):
         return scores
-    frame = _pivot_levels(scores, "winkler")
+    frame = _pivot_levels(scores, *names)
     return frame.assign(**{"replies left out": frame["model"].map(n_dropped)})
+
+
+def _leaves_out(results: TaskResults) -> dict[str, int]:
+    """Return how many trials of each model the paper's figures leave out; empty if there are none of any model."""
+    n_dropped = {model.label: int(np.sum(_excluded_in_paper(model))) for model in results.models}
+    return n_dropped if any(n_dropped.values()) else {}
 
 
 def _excluded_in_paper(model: ModelTrials) -> NDArray[np.bool_]:
     """Return which trials with an interval the paper's figures leave out."""
     ends = np.abs([model.columns[name] for name in ("truth", "lower", "upper")])
     return np.asarray((ends > PAPER_MAX_EXPONENT).any(axis=0) & (model.columns["split"] != EXCLUDED))
+
+
+def _within_paper(model: ModelTrials) -> Columns:
+    """Return the trials of a model without those that the paper's figures leave out."""
+    return rows_of(model.columns, ~_excluded_in_paper(model))
 
 
 @extra_table(
@@ -277,6 +333,18 @@ def method_coverage(results: TaskResults) -> pd.DataFrame:
     return _pivot_levels(_score_methods(results), "coverage", "coverage_low", "coverage_high")
 
 
+@extra_table(
+    "coverage_as_published",
+    "Coverage by method, with the paper’s exclusions",
+    f"Without items whose truth or an end lies beyond ±{PAPER_MAX_EXPONENT}, as in the table of Winkler scores with"
+    " these exclusions.",
+    decimals=2,
+)
+def paper_coverage(results: TaskResults) -> pd.DataFrame:
+    """Return the coverage of each model's methods with the paper's exclusions; empty if they leave nothing out."""
+    return _as_published(results, "coverage", "coverage_low", "coverage_high")
+
+
 def _score_methods(results: TaskResults, *, paper_exclusions: bool = False) -> pd.DataFrame:
     """Return the scores of every model's methods: ``fermieval`` has those of all three tasks.
 
@@ -295,7 +363,7 @@ def _score_methods(results: TaskResults, *, paper_exclusions: bool = False) -> p
         } | {task: model}
         trials = {name: run.columns for name, run in runs.items()}
         if paper_exclusions:
-            trials[task] = rows_of(trials[task], ~_excluded_in_paper(model))
+            trials[task] = _within_paper(model)
         last_run = runs.get(SAMPLED, model).files[-1]
         table = method_table(
             _levels(results),
@@ -433,7 +501,7 @@ def _method_score(runs: paper.Runs, cell: paper.Cell, method: str, tables: Seque
 
 
 _winkler = partial(_method_score, tables=("winkler_as_published", "winkler_by_method"))
-_coverage = partial(_method_score, tables=("coverage_by_method",))
+_coverage = partial(_method_score, tables=("coverage_as_published", "coverage_by_method"))
 
 REPLICATION = paper.Replication(
     name="fermieval",
@@ -443,8 +511,8 @@ REPLICATION = paper.Replication(
         paper.NotMade("1", "Four questions of the archive.", why="The table shows examples, not results."),
         paper.PaperTable(
             "2",
-            "Coverage on the test half: intervals as stated, and from token probabilities. The paper leaves out items"
-            " whose truth or an end lies beyond ±100, as runs with a max_exponent of 100 do.",
+            "Coverage on the test half: intervals as stated, and from token probabilities. As in the paper, without"
+            " items whose truth or an end lies beyond ±100.",
             stubs=("Model", "Nominal p"),
             rows=(MODELS, tuple(heading(f"{level_of(label):.2f}", group=label) for label in _LEVELS)),
             columns=(
@@ -454,9 +522,10 @@ REPLICATION = paper.Replication(
         ),
         paper.PaperFigure(
             "1",
-            "Coverage against nominal coverage, by model. The paper leaves out items whose truth or an end lies beyond"
-            " ±100, as runs with a max_exponent of 100 do.",
-            name="calibration",
+            "Coverage against nominal coverage, by model. As in the paper, without items whose truth or an end lies"
+            " beyond ±100.",
+            name="calibration_as_published",
+            otherwise="calibration",
             tasks=(STATED,),
             not_of_type=_OPEN,
         ),
@@ -490,8 +559,10 @@ REPLICATION = paper.Replication(
         ),
         paper.PaperFigure(
             "5",
-            "Coverage against nominal coverage, of open models.",
-            name="calibration",
+            "Coverage against nominal coverage, of open models. As in the paper, without items whose truth or an end"
+            " lies beyond ±100.",
+            name="calibration_as_published",
+            otherwise="calibration",
             tasks=(STATED,),
             of_type=_OPEN,
         ),
@@ -500,9 +571,9 @@ REPLICATION = paper.Replication(
 )
 
 REPORT = StudyReport(
-    figures=(calibration, tunnel.tunnels, tunnel.stated_ends, truths),
+    figures=(calibration, paper_calibration, tunnel.tunnels, tunnel.stated_ends, truths),
     lead=calibration,
-    tables=(method_scores, paper_scores, reductions, method_coverage, tunnel.perception),
+    tables=(method_scores, paper_scores, reductions, method_coverage, paper_coverage, tunnel.perception),
     checks=(*checks.READING, no_calibration_half),
     replication=REPLICATION,
     reply_forms=REPLY_FORMS,
