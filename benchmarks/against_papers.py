@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from tests.local_data import local_data
 from tests.unit.sources.life_expectancy import PUBLISHED_AT_BIRTH, life_expectancy
 from tests.unit.statistics.metad_reference import REFERENCE
 from tests.unit.studies.published_figures import (
+    DROPPED,
     KEPT,
     MODELS,
     SAT_EN_DIGITS,
@@ -70,6 +72,9 @@ SETS = {
     "sat_en": "SAT-EN",
     "sciq": "SciQ",
 }
+_HALF_A_DIGIT = 0.005 + 1e-9
+"""Largest difference of a percentage from the same with two decimals."""
+
 _BLOCK = re.compile(r"(<!-- numbers: ([a-z0-9-]+) -->\n).*?(<!-- end of numbers -->)", re.DOTALL)
 
 
@@ -163,6 +168,65 @@ def lifeeval_sat_en() -> str:
         values = zip(SAT_EN_DIGITS[model], (error, over), strict=True)
         rows.append([NAMES[model], *(f"{value:.12f}" for pair in values for value in pair)])
     return table("model | ECE: paper's repository | ours | overconfidence: paper's repository | ours", rows)
+
+
+def sat_en_triples() -> int:
+    """Return the number of triples of questions without which SAT-EN's accuracies and confidences are the published."""
+    readings = sat_en_readings()
+    kept = (readings.groupby("id")["kept"].transform("min") == 1) & (readings["id"] != DROPPED[0])
+    fits = np.ones(1, dtype=bool)
+    for model in MODELS:
+        own = readings[kept & (readings["model"] == model)].sort_values("id")
+        printed = TABLE_4["sat_en", model]
+        for name, percent in (
+            ("answer_correct", printed.accuracy),
+            ("answer_confidence", printed.confidence),
+        ):
+            values = own[name].to_numpy()
+            first, second, third = np.array(list(combinations(range(len(values)), 3))).T
+            totals = values.sum() - values[first] - values[second] - values[third]
+            fits = fits & (np.abs(100 * totals / (len(values) - 3) - percent) < _HALF_A_DIGIT)
+    return int(fits.sum())
+
+
+def lifeeval_text() -> str:
+    """Return the numbers of the text that follow from readings, from the paper or from floating-point arithmetic."""
+    return table(
+        "number | value",
+        [
+            ("triples without which SAT-EN has the published accuracies and confidences", sat_en_triples()),
+            (".6 / (.3 + .6 + .1), in floating point", 0.6 / (0.3 + 0.6 + 0.1)),
+            ("100 * .55, in floating point", 100 * 0.55),
+            (
+                "correlation of Llama-3.1-8B that the means over five models and over four imply",
+                f"{5 * MEAN_CORRELATION['with'] - 4 * MEAN_CORRELATION['without']:.2f}",
+            ),
+        ],
+    )
+
+
+MEAN_CORRELATION = {"without": 0.4825, "with": 0.396}
+"""Mean correlation of confidence and score over the models that do not reason, without and with Llama-3.1-8B."""
+
+RECORDED = (
+    ("round confidences of Claude Sonnet 3.7 in LifeEval, %", "90.15", "92.28"),
+    (
+        "mean correlation of the models that do not reason, without Llama-3.1-8B",
+        "0.48",
+        f"{MEAN_CORRELATION['without']:.4f}",
+    ),
+    (
+        "mean correlation of the models that do not reason, with Llama-3.1-8B",
+        "",
+        f"{MEAN_CORRELATION['with']:.3f}",
+    ),
+)
+"""Numbers that were computed once from replies of models that are public and not among the data here."""
+
+
+def lifeeval_recorded() -> str:
+    """Return the recorded numbers; nothing here computes them again."""
+    return table("number | paper | recorded", RECORDED)
 
 
 def lifeeval_rounded(data: Path) -> str:
@@ -285,6 +349,11 @@ def fermieval_figure_2() -> str:
 RAW_REPLIES = (
     ("base Winkler score at 0.99, of 492 replies", "318.56", 318.563),
     ("conformal score at 0.99, each end shifted by 68", "125.31", 148.465),
+    ("base score with ends up to ±1000", "", 414.9),
+    ("smaller shift of each end with a conformal score of 125.3", "", 18.96),
+    ("larger shift of each end with a conformal score of 125.3", "", 43.54),
+    ("smallest conformal score with shifts from 20 to 43", "", 119.3),
+    ("largest conformal score with shifts from 20 to 43", "", 124.9),
 )
 """Numbers that were computed once from the raw replies of grok-4-fast, which are public and are not among the data
 here: what, as the paper prints it, and as this package computes it."""
@@ -293,7 +362,7 @@ here: what, as the paper prints it, and as this package computes it."""
 def fermieval_raw_replies() -> str:
     """Return the recorded numbers; nothing here computes them again."""
     return table(
-        "number | paper | recorded", [(what, printed, f"{found:.3f}") for what, printed, found in RAW_REPLIES]
+        "number | paper | recorded", [(what, printed, f"{found:,}") for what, printed, found in RAW_REPLIES]
     )
 
 
@@ -513,6 +582,8 @@ def worked_examples() -> str:
 
 TABLES: Mapping[str, Callable[[], str]] = {
     "lifeeval-sat-en": lifeeval_sat_en,
+    "lifeeval-text": lifeeval_text,
+    "lifeeval-recorded": lifeeval_recorded,
     "lifeeval-limits": lifeeval_limits,
     "fermieval-figure-2": fermieval_figure_2,
     "riskeval-thresholds": riskeval_thresholds,

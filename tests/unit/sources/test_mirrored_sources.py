@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,37 @@ def test_halueval_of_other_rows_is_refused(shared_data: Path, tmp_path: Path) ->
 
 def test_halueval_samples_have_as_many_right_as_hallucinated_answers(loaded) -> None:
     assert Counter(q.gold for q in loaded["halueval"][:500]) == {"yes": 250, "no": 250}
+
+
+TRAIN = {
+    "trivia_qa_train": ("mandarjoshi/trivia_qa/unfiltered.nocontext", 87_622),
+    "nq_open_train": ("google-research-datasets/nq_open/nq_open", 87_925),
+}
+"""Folders of the train splits that the log-probability study's author draws from, and their sizes on the hub."""
+
+
+def trivia_row(i: int) -> dict[str, object]:
+    return {"question": f"Q{i}?", "question_id": f"t{i}", "answer": {"value": "X", "aliases": ["X"]}}
+
+
+def natural_row(i: int) -> dict[str, object]:
+    return {"question": f"q{i}", "answer": ["X"]}
+
+
+@pytest.mark.parametrize(("name", "row"), [("trivia_qa_train", trivia_row), ("nq_open_train", natural_row)])
+def test_a_train_split_may_be_a_sample_and_has_no_more_rows_than_on_the_hub(
+    name: str, row: Callable[[int], dict[str, object]], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, size = TRAIN[name]
+    path = tmp_path / folder / "train.jsonl"
+    path.parent.mkdir(parents=True)
+    lines = [json.dumps(row(i)) for i in range(size + 1)]
+    path.write_text("\n".join(lines[:3]))
+    assert len(load(name, mirror=tmp_path)) == 3
+    assert f"the mirror holds a sample, 3 of {size} rows" in caplog.text
+    path.write_text("\n".join(lines))
+    with pytest.raises(SourceError, match=f"{size + 1} rows, but revision .* has {size}"):
+        load(name, mirror=tmp_path)
 
 
 def test_trivia_answers_have_their_aliases(loaded) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -63,6 +64,18 @@ PASSAGES = {"lsat_ar": "Context", "sat_en": "Passage"}
 """Label of the line that only the directions in the user's turn have."""
 
 every = pytest.mark.parametrize("name", QUESTION_SETS)
+
+
+_, *_SECTIONS = Path(__file__).with_name("authors_directions.txt").read_text(encoding="utf-8").split("==== ")
+DIRECTIONS = {name: text.removesuffix("\n") for name, _, text in (each.partition("\n") for each in _SECTIONS)}
+"""System messages of the authors' repository, each below its name."""
+
+
+@pytest.mark.parametrize("name", DIRECTIONS)
+def test_directions_are_those_of_the_authors_to_the_letter(name):
+    sets = {**QUESTION_SETS, "own_answer": HALUEVAL_PROMPTS["own_answer"]}
+    made = SYSTEM if name == "lifeeval" else sets[name].system(QUESTIONS.get(name, QUESTIONS["halueval"]))
+    assert made == DIRECTIONS[name]
 
 
 # LifeEval -------------------------------------------------------------------------------------------------------
