@@ -10,9 +10,16 @@ from pathlib import PurePath
 from typing import Any
 
 from inspect_ai.model import ModelAPI, modelapi
+from inspect_ai.util import display_type
+from rich.markup import render
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.harness.compat import add_short_name, model_providers, shorten_tracebacks
+from confidence_tasks.harness.compat import (
+    add_short_name,
+    model_providers,
+    prerequisite_error,
+    shorten_tracebacks,
+)
 from confidence_tasks.harness.inspect.metrics import study_metrics
 from confidence_tasks.harness.inspect.scoring import make_scorer
 from confidence_tasks.harness.inspect.staged import study_task
@@ -49,7 +56,12 @@ for _study in studies():
 
 
 def _describe_mistake(error: BaseException) -> str:
-    """Return a message for Inspect's error on a misspelt ``--model``; empty for any other error."""
+    """Return what Inspect's error on a misspelt ``--model`` means, or a refusal that it does not print; else empty.
+
+    Inspect prints refusals by the console that ``--display none`` silences.
+    """
+    if isinstance(error, prerequisite_error()) and display_type() == "none":
+        return render(str(getattr(error, "message", ""))).plain.removeprefix("ERROR: ")
     text = str(error)
     if text.startswith("Model name "):
         return text
@@ -58,9 +70,11 @@ def _describe_mistake(error: BaseException) -> str:
     return ""
 
 
-# Inspect's own message on an unknown task suggests no name, and that on an unknown model is a traceback.
-if PurePath(sys.argv[0] if sys.argv else "").stem == "inspect" and sys.argv[1:2] in (["eval"], ["eval-set"]):
+_command = sys.argv[1:2] if PurePath(sys.argv[0] if sys.argv else "").stem == "inspect" else []
+if _command in (["eval"], ["eval-set"], ["eval-retry"], ["score"]):
     shorten_tracebacks(_describe_mistake)
+# Inspect's own message on an unknown task suggests no name, and that on an unknown model is a traceback.
+if _command in (["eval"], ["eval-set"]):
     for _argument in sys.argv[2:]:
         _package, _, _name = _argument.partition("/")
         if _package == "confidence_tasks" and _name not in __all__:

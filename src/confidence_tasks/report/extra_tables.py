@@ -38,6 +38,9 @@ class ExtraTable:
         Number of decimals of every number; by default the range of each column determines its decimals.
     trials : mapping of str to sequence of (ModelTrials, int)
         Columns whose cells name trials: the model and row of each trial, for links to its sample.
+    repeats : bool
+        Whether it only repeats numbers that the page shows already, as a comparison of models does where there is one.
+        The page leaves it out; `--tables` writes it, and papers are filled from it.
     """
 
     name: str
@@ -46,6 +49,7 @@ class ExtraTable:
     frame: pd.DataFrame
     decimals: int | None = None
     trials: Mapping[str, Sequence[tuple[ModelTrials, int]]] = field(default_factory=dict)
+    repeats: bool = False
 
     @property
     def limits(self) -> dict[str, tuple[str, str]]:

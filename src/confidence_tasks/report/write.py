@@ -31,7 +31,6 @@ from confidence_tasks.report.figures import SHARED, Colour, Figure, figure_svg, 
 from confidence_tasks.report.figures.general import ModelStyles, model_styles
 from confidence_tasks.report.labels import (
     LATEX,
-    STATUSES,
     TITLE,
     VIEWER,
     latex,
@@ -243,7 +242,6 @@ def page(
         shared=Markup(SHARED),  # noqa: S704 - a constant
         files=collection.files,
         skipped=collection.skipped,
-        statuses=STATUSES,
         colours=Colour,
         style=Markup(page_part("style.css")),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file

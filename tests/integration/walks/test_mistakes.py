@@ -69,6 +69,18 @@ MISTAKES = {
         f"{SCALES} --model simulated/ideal -T sorces=arithmetic",
         "scale_granularity has no parameter 'sorces'; did you mean 'sources'?",
     ),
+    "misspelt parameter, no display": (
+        f"{SCALES} --model simulated/ideal -T sorces=arithmetic --display none",
+        "Error: scale_granularity has no parameter 'sorces'; did you mean 'sources'?",
+    ),
+    "missing key, no display": (
+        "inspect eval confidence_tasks/boolq --model openai/gpt-4o -T source=arithmetic_boolean -T n=2 --display none",
+        "Error: Unable to initialise OpenAI client",
+    ),
+    "misspelt scale of a scorer, no display": (
+        "inspect score good.eval --scorer confidence_tasks/stated_confidence -S ask=0:100 --overwrite --display none",
+        "Error: ask='0:100' is no scale such as 0-100",
+    ),
     "a text for a number": (
         f"{SCALES} --model simulated/ideal -T seed=abc",
         "seed='abc' must be a whole number",

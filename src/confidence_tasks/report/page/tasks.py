@@ -141,9 +141,9 @@ class TaskView(OverviewView):
     """The section of a task.
 
     ``lead`` is the figure that answers the study's question, if one of its figures does rather than that of the first
-    measure. ``statuses`` say how the replies of each model were read under each condition. ``samples`` are confident
-    errors and right answers with little confidence. ``papers`` are the papers, or versions of one, whose last task
-    this is.
+    measure. ``statuses`` say how the replies of each model were read under each condition; ``legend`` has the label of
+    each status that occurs. ``samples`` are confident errors and right answers with little confidence. ``papers`` are
+    the papers, or versions of one, whose last task this is.
     """
 
     notices: tuple[Notice, ...]
@@ -156,6 +156,7 @@ class TaskView(OverviewView):
     baseline: str
     sources: tuple[TableView, ...]
     statuses: tuple[dict[str, Any], ...]
+    legend: tuple[tuple[str, str], ...]
     samples: tuple[dict[str, str], ...]
     samples_per_model: int
     papers: tuple[PaperView, ...] = ()
@@ -267,6 +268,7 @@ def task_view(
     ]
     lead = next((view for view in by_name.values() if view.figure.leads), None)
     all_measures = model_tables(results)
+    statuses = tuple(_statuses(results))
     return TaskView(
         tasks=(results,),
         name=slug,
@@ -283,14 +285,20 @@ def task_view(
         figures=tuple(view for view in by_name.values() if view is not lead),
         all_measures=all_measures,
         definitions=_definitions(study, all_measures),
-        extras=tuple((extra, extra_view(extra, viewer)) for extra in extras),
+        extras=_extra_views(extras, viewer),
         contrasts=contrast_table(results),
         baseline=group_label(design.baseline),
         sources=source_tables(results, results.headline),
-        statuses=tuple(_statuses(results)),
+        statuses=statuses,
+        legend=_legend(statuses),
         samples=tuple(_samples(results, viewer)),
         samples_per_model=_samples_per_model(results),
     )
+
+
+def _extra_views(extras: Sequence[ExtraTable], viewer: str) -> tuple[tuple[ExtraTable, TableView], ...]:
+    """Return the tables that the page shows, each with its view."""
+    return tuple((extra, extra_view(extra, viewer)) for extra in extras if not extra.repeats)
 
 
 def _definitions(study: Study, tables: Sequence[TableView]) -> tuple[tuple[str, str], ...]:
@@ -371,6 +379,12 @@ def _statuses(results: TaskResults) -> Iterator[dict[str, Any]]:
                         if status in statuses
                     ],
                 }
+
+
+def _legend(statuses: Sequence[dict[str, Any]]) -> tuple[tuple[str, str], ...]:
+    """Return the statuses that occur in some rows, each with its label."""
+    occurring = {status for row in statuses for status, _, _ in row["parts"]}
+    return tuple((status, name) for status, name in STATUSES.items() if status in occurring)
 
 
 _SAMPLE_KINDS = (("confident error", 0.0, -1.0), ("unsure right answer", 1.0, 1.0))

@@ -7,6 +7,7 @@ the first question set.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from itertools import starmap
@@ -51,7 +52,7 @@ def performance(results: TaskResults) -> ExtraTable:
     has_options = any(
         bool(favourites) for model in results.models for favourites in model.columns["favourites"]
     )
-    return common_table(
+    table = common_table(
         results,
         "performance",
         "The first columns are of the stated answer, as in the paper. Accuracy, confidence and ECE without “answer” are"
@@ -60,6 +61,7 @@ def performance(results: TaskResults) -> ExtraTable:
         else "Rounded is the exact share of stated confidences that are multiples of .05.",
         (*_STATED, *_FAVOURITE) if has_options else _FAVOURITE,
     )
+    return replace(table, repeats=len(results.models) == 1)
 
 
 _METRICS = ("Accuracy", "Confidence", "ECE", FORMULA, "(%) Rounded")
@@ -91,6 +93,7 @@ def performance_across_sets(results: TaskResults) -> ExtraTable:
         " in the first, or, as in the paper’s formula, in none. Accuracy of LifeEval is the score.",
         pd.DataFrame(rows),
         decimals=2,
+        repeats=len(tasks) == 1 and len(labels) == 1,
     )
 
 
@@ -175,6 +178,7 @@ def _calibration(title: str, lines: Sequence[Line]) -> Panel:
 def calibration_by_model_and_set(results: TaskResults, styles: ModelStyles) -> Figure:
     """Draw figure 6 of the paper: calibration of each model (rows) on each set (columns), with the token curve."""
     rows: dict[str, list[Panel]] = {}
+    has_tokens = False
     for task in _tasks_of_paper(results):
         for model in task.models:
             colour, marker = styles[model.label]
@@ -182,6 +186,7 @@ def calibration_by_model_and_set(results: TaskResults, styles: ModelStyles) -> F
                 _calibration_line("stated", colour, [model], "stated", marker),
                 _calibration_line("token", Colour.WRONG, [model], "token", "s"),
             )
+            has_tokens = has_tokens or len(curves[1].x) > 0
             if lines := [line for line in curves if len(line.x)]:
                 rows.setdefault(model.label, []).append(_calibration(task.title, lines))
     return Figure(
@@ -190,7 +195,7 @@ def calibration_by_model_and_set(results: TaskResults, styles: ModelStyles) -> F
         "Share right against stated confidence, in the model's colour, and against the token probability of the answer,"
         f" in orange, if the provider returns it. {_CLOSED_LEFT}",
         tuple((label, tuple(row)) for label, row in rows.items()),
-        (LegendEntry("token probability", Colour.WRONG),),
+        (LegendEntry("token probability", Colour.WRONG),) if has_tokens else (),
         grid=True,
     )
 
