@@ -34,7 +34,8 @@ from tests.trials import scale_trial
 
 from confidence_tasks import scale_boundary, scale_granularity, scale_nonstandard
 from confidence_tasks.harness.inspect.viewer import dataset, trial_score
-from confidence_tasks.harness.staged import default_parameters, staged_items
+from confidence_tasks.harness.items import make_items
+from confidence_tasks.harness.parameters import default_parameters
 from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.simulation.reply import StageRequest
 from confidence_tasks.simulation.subject import Subject
@@ -77,7 +78,7 @@ def write_logs(
         )
         parameters = {**default_parameters(SCALES), "sources": "arithmetic", "n": questions}
         design = run.eval.task.rpartition("/")[2]
-        items = list(staged_items(SCALES, parameters, list(scales or SCALES.designs[design].conditions)))
+        items = list(make_items(SCALES, parameters, list(scales or SCALES.designs[design].conditions)))
         first = folder / f"{design}-subject-00.eval"
         for name, subject in subjects(models):
             log = folder / f"{design}-{name}.eval"

@@ -27,7 +27,8 @@ from tests.unit.studies.question_sets_replies import real_replies
 from tests.unit.studies.test_question_sets_real_replies import read as read_real
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.harness.staged import default_stages, read_trial
+from confidence_tasks.harness.parameters import default_stages
+from confidence_tasks.harness.trial import trial_from_replies
 from confidence_tasks.reading import abstention, answers, cleaning, layouts, sentences
 from confidence_tasks.reading.integer_scale import PERCENT, Scale
 from confidence_tasks.studies.riskeval.replies import read_risk_reply
@@ -75,7 +76,7 @@ def log_cases(path: Path) -> Iterator[Case]:
         replies = {stage.name: [ModelReply(sample.output.completion)]}
         question, condition = question_from_metadata(sample.metadata), str(sample.metadata["condition"])
         options = {name: log.eval.task_args.get(name, "") for name in study.scoring.options}
-        yield Case("logs", partial(read_trial, study, question, condition, replies, options))
+        yield Case("logs", partial(trial_from_replies, study, question, condition, replies, options))
 
 
 def row_cases(path: Path) -> Iterator[Case]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from inspect_ai import Task, task
 
-from confidence_tasks.harness.inspect.staged import study_task
+from confidence_tasks.harness.inspect.task import study_task
 from confidence_tasks.studies.signals import STUDY
 
 

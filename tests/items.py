@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from confidence_tasks.harness.staged import chosen_conditions, complete_parameters, staged_items
+from confidence_tasks.harness.items import make_items
+from confidence_tasks.harness.parameters import chosen_conditions, complete_parameters
 from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.simulation.reply import Reply, StageRequest
 from confidence_tasks.simulation.subject import Subject
@@ -22,7 +23,7 @@ def items_of(study: Study, task: str = "", **given: Any) -> list[Item]:
     task = task or study.first_task
     parameters = {**complete_parameters(task, given, study.task_parameters(task)), "task": task}
     conditions = chosen_conditions(study, parameters)
-    return list(staged_items(study, parameters, conditions))
+    return list(make_items(study, parameters, conditions))
 
 
 def items_asking(study: Study, questions: Sequence[Question], task: str = "", **given: Any) -> list[Item]:

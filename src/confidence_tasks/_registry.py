@@ -22,7 +22,7 @@ from confidence_tasks.harness.compat import (
 )
 from confidence_tasks.harness.inspect.metrics import study_metrics
 from confidence_tasks.harness.inspect.scoring import make_scorer
-from confidence_tasks.harness.inspect.staged import study_task
+from confidence_tasks.harness.inspect.task import study_task
 from confidence_tasks.studies.benchmark.tasks import with_confidence
 from confidence_tasks.study.parameter import did_you_mean
 

@@ -96,7 +96,7 @@ def _add_model() -> None:
 
 
 def _shorten_tracebacks() -> None:
-    from confidence_tasks.harness.lm_eval.groups import shorten_lm_eval_tracebacks
+    from confidence_tasks.harness.lm_eval.mistakes import shorten_lm_eval_tracebacks
 
     shorten_lm_eval_tracebacks()
 

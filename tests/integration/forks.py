@@ -22,7 +22,7 @@ import scipy.stats
 
 import confidence_tasks.cli
 import confidence_tasks.harness.inspect.metrics
-import confidence_tasks.harness.inspect.staged
+import confidence_tasks.harness.inspect.task
 import confidence_tasks.statistics
 from confidence_tasks.catalogue import studies
 

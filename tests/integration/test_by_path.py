@@ -10,7 +10,7 @@ from tests.integration.commands import run, run_anew
 from tests.integration.golden_logs import path_of
 from tests.small_runs import SMALL_RUNS, arguments
 
-from confidence_tasks.logs.rescore import metrics_of
+from confidence_tasks.logs.log_scores import metrics_of
 
 pytestmark = pytest.mark.slow
 

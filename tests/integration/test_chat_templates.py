@@ -14,7 +14,7 @@ from tests.integration.lm_eval.harnesses import stubs
 from tests.stages.sureness import STUDY as SURENESS
 
 from confidence_tasks import riskeval
-from confidence_tasks.harness.inspect.staged import study_task
+from confidence_tasks.harness.inspect.task import study_task
 from confidence_tasks.harness.system_role import RenderedPrompts
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates import Settings

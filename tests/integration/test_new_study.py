@@ -16,7 +16,7 @@ from inspect_ai.log import read_eval_log
 from tests.integration.commands import COMMANDS
 
 from confidence_tasks.cli import main
-from confidence_tasks.logs.rescore import metrics_of
+from confidence_tasks.logs.log_scores import metrics_of
 from confidence_tasks.new_study import write_study
 
 pytestmark = pytest.mark.slow

@@ -14,7 +14,7 @@ from tests.integration.lm_eval.test_stages import inspect_trials, samples, task,
 from tests.unit.studies.test_signals import simulated_trials
 
 from confidence_tasks.cli import main
-from confidence_tasks.harness.inspect.staged import study_task
+from confidence_tasks.harness.inspect.task import study_task
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.studies.signals import STUDY
 from confidence_tasks.studies.signals.table import SIGNALS

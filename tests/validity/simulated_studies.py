@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from tests.items import reply_to
 
-from confidence_tasks.harness.staged import load_study
+from confidence_tasks.harness.parameters import load_study
 from confidence_tasks.report.contrasts import paired_differences
 from confidence_tasks.report.estimates import (
     Distribution,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from confidence_tasks.logs.sequences import Values, question_values
-from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, asked
+from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, question_keys
 from confidence_tasks.report.checks import conflicting_ids
 from confidence_tasks.study.gates import Gate
 
@@ -23,7 +23,7 @@ def earlier_values(gate: Gate, tasks: Sequence[TaskTrials], task: TaskTrials) ->
     if wrong := conflicting_ids([model.columns, *trials]):
         raise ValueError(f"{gate}: the earlier log has another question under the id {sorted(wrong)[0][-1]}")
     values = question_values(gate.measure_of(task.study), model.columns)
-    if values.keys().isdisjoint(key for columns in trials for key in asked(columns)):
+    if values.keys().isdisjoint(key for columns in trials for key in question_keys(columns)):
         raise ValueError(f"{gate}: the earlier log has other questions or conditions than these")
     return values
 

@@ -13,8 +13,8 @@ from confidence_tasks.catalogue import DRY_RUNS, studies, study_named
 from confidence_tasks.harness.compat import known_price, model_prices
 from confidence_tasks.harness.inspect.dry_run import DryCall, DryRun, OtherTask
 from confidence_tasks.harness.inspect.simulated import SimulatedSubject
-from confidence_tasks.harness.inspect.staged import study_task
-from confidence_tasks.harness.staged import roles_needed
+from confidence_tasks.harness.inspect.task import study_task
+from confidence_tasks.harness.parameters import roles_needed
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.parameter import STOP, did_you_mean
 from confidence_tasks.study.trial import Question, question_from_metadata

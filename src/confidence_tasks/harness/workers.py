@@ -38,7 +38,7 @@ class WorkersError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostJob:
     """Outcome of a job whose process died, with the reason as far as it is known."""
 
     reason: str
@@ -63,18 +63,18 @@ class Workers:
     count: int = 1
     optional: bool = False
 
-    def if_worth(self, worth_it: bool) -> Workers:
+    def for_amount(self, is_large: bool) -> Workers:
         """Return these workers, or this process if they are optional and not worth starting."""
-        return Workers() if self.optional and not worth_it else self
+        return Workers() if self.optional and not is_large else self
 
     def run(
         self, function: Callable[..., Result], jobs: Sequence[Job], advance: Advance | None = None
-    ) -> Iterator[tuple[int, Result | Lost]]:
+    ) -> Iterator[tuple[int, Result | LostJob]]:
         """Call a function for each job; yield the number of the job and the outcome, in the order of completion.
 
         The function must be importable from a module. Arguments are plain tuples, lists and dictionaries: a cluster
         keeps copies of them, and gives the job to another worker if one dies. Jobs that were under way when a process
-        died are repeated one at a time; a job whose process dies again is :class:`Lost`.
+        died are repeated one at a time; a job whose process dies again is :class:`LostJob`.
         """
         started: dict[int, None] = {}
         done: set[int] = set()
@@ -88,7 +88,7 @@ class Workers:
             started[number] = None
             report_progress()
 
-        def end(number: int, result: Result | Lost) -> tuple[int, Result | Lost]:
+        def end(number: int, result: Result | LostJob) -> tuple[int, Result | LostJob]:
             done.add(number)
             report_progress()
             return number, result
@@ -105,7 +105,7 @@ class Workers:
                     except _deaths(self.backend) as error:
                         name = type(error).__name__
                         reason = f"the process that computed it died, perhaps for want of memory ({name})"
-                        yield end(number, Lost(reason))
+                        yield end(number, LostJob(reason))
 
     def restart(self) -> None:
         """End the processes on this machine, if any, which frees their memory."""

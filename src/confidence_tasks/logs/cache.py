@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 from msgspec.msgpack import decode, encode
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.harness.workers import Advance, Job, Lost, Workers
+from confidence_tasks.harness.workers import Advance, Job, LostJob, Workers
 from confidence_tasks.logs.task_trials import Columns
 from confidence_tasks.sources.source import cache_folder, write_atomically
 from confidence_tasks.statistics import Estimate, Reason
@@ -51,7 +51,7 @@ class Cache:
     folder: Path
     most_bytes: int = MOST_BYTES
     say: Callable[[str], None] = _warn
-    _said: set[str] = field(default_factory=set)
+    _warned: set[str] = field(default_factory=set)
     _size: int = 0
     _full: bool = False
 
@@ -132,8 +132,8 @@ class Cache:
         return self.folder / key[:2] / f"{key[2:]}.zip"
 
     def _trouble(self, kind: str, message: str) -> None:
-        if kind not in self._said:
-            self._said.add(kind)
+        if kind not in self._warned:
+            self._warned.add(kind)
             self.say(message)
 
 
@@ -190,7 +190,7 @@ def computed(
     *,
     enough: float,
     advance: Advance | None = None,
-) -> list[T | Lost]:
+) -> list[T | LostJob]:
     """Call a function for every job, or take the result from the cache; return the results in the order of the jobs.
 
     Parameters
@@ -213,9 +213,9 @@ def computed(
         Callback that shows progress.
     """
     keys = [_key(name, arguments) if cache else None for _, arguments in jobs]
-    results: dict[int, T | Lost] = dict(_kept(cache, keys, name, kind))
+    results: dict[int, T | LostJob] = dict(_kept(cache, keys, name, kind))
     missing = [number for number in range(len(jobs)) if number not in results]
-    chosen = (workers or Workers()).if_worth(len(missing) >= enough)
+    chosen = (workers or Workers()).for_amount(len(missing) >= enough)
     for k, result in chosen.run(function, [jobs[number] for number in missing], advance):
         results[missing[k]] = result
         _keep(cache, keys[missing[k]], name, result)
@@ -232,8 +232,8 @@ def _kept(cache: Cache | None, keys: Sequence[str | None], name: str, kind: Any)
 
 def _keep(cache: Cache | None, key: str | None, name: str, result: Any) -> None:
     """Put a result into the cache, if there is one and the result has a key."""
-    if cache and key and not isinstance(result, Lost):
-        cache.put(key, {name: table_of({name: [encode(result, enc_hook=_plain)]})})
+    if cache and key and not isinstance(result, LostJob):
+        cache.put(key, {name: as_table({name: [encode(result, enc_hook=_plain)]})})
 
 
 def _plain(value: Any) -> Any:
@@ -261,14 +261,14 @@ def _key(name: str, arguments: Sequence[Any]) -> str | None:
 # Tables --------------------------------------------------------------------------------------------------------------
 
 
-def table_of(columns: Mapping[str, Any], **facts: str) -> pa.Table:
+def as_table(columns: Mapping[str, Any], **facts: str) -> pa.Table:
     """Return columns of numbers and texts as a table, with ``facts`` as its metadata."""
     arrays = {name: pa.array(column) for name, column in columns.items()}
     return pa.table(arrays).replace_schema_metadata(facts)
 
 
 def columns_of(table: pa.Table) -> dict[str, Any]:
-    """Return the columns that :func:`table_of` made a table of, as read-only arrays.
+    """Return the columns that :func:`as_table` made a table of, as read-only arrays.
 
     Equal columns, such as the questions in the logs of many models, share one array, and equal texts one object.
     """
@@ -302,6 +302,6 @@ def _texts(column: pa.Array) -> np.ndarray[Any, Any]:
     return texts
 
 
-def facts_of(table: pa.Table) -> dict[str, str]:
+def table_facts(table: pa.Table) -> dict[str, str]:
     """Return the metadata of a table."""
     return {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}

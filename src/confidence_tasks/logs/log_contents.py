@@ -124,7 +124,7 @@ class _Message(Struct, gc=False):
     metadata: Any = None
 
 
-class Summary(Struct, gc=False):
+class SampleSummary(Struct, gc=False):
     """The fields that are read of a sample's summary; all others are skipped."""
 
     id: Any
@@ -142,11 +142,11 @@ class Summary(Struct, gc=False):
         return self.error is not None or self.limit is not None
 
 
-_SUMMARIES = Decoder(list[Summary])
+_SUMMARIES = Decoder(list[SampleSummary])
 
 
 @contextmanager
-def opened(path: str) -> Iterator[tuple[EvalLog, Iterator[Summary], datetime | None]]:
+def opened(path: str) -> Iterator[tuple[EvalLog, Iterator[SampleSummary], datetime | None]]:
     """Yield the header of a log, an iterator over the summaries of its samples, and the local time of writing if known.
 
     Only the needed fields of summaries are decoded, a hundred times faster than by Inspect's reader, which validates
@@ -167,7 +167,7 @@ def opened(path: str) -> Iterator[tuple[EvalLog, Iterator[Summary], datetime | N
             yield _unfinished_header(path, archive), _summaries(archive, _journal(archive), size), None
 
 
-def _summaries(archive: ZipFile, names: list[str], size: int) -> Iterator[Summary]:
+def _summaries(archive: ZipFile, names: list[str], size: int) -> Iterator[SampleSummary]:
     for name in names:
         with archive.open(name) as member:
             yield from decode_summaries(member, max(MOST_BYTES, MOST_TIMES * size))
@@ -238,9 +238,9 @@ _FIELDS, _RAWS = Decoder(dict[str, Raw]), Decoder(list[Raw] | None)
 _NULL = Raw(b"null")
 
 
-def _summary(text: Raw) -> Summary:
+def _summary(text: Raw) -> SampleSummary:
     sample = _sample(text, _NOT_IN_SUMMARIES, MOST_MARKS_OF_A_HEADER)
-    return convert(sample.summary().model_dump(), Summary)
+    return convert(sample.summary().model_dump(), SampleSummary)
 
 
 _NOT_IN_SUMMARIES = frozenset(
@@ -360,7 +360,7 @@ def _n_ids(text: bytes) -> int:
     return 0
 
 
-def decode_summaries(file: IO[bytes], most: int = MOST_BYTES) -> Iterator[Summary]:
+def decode_summaries(file: IO[bytes], most: int = MOST_BYTES) -> Iterator[SampleSummary]:
     """Yield the elements of a JSON array of summaries, decoded in pieces so that memory stays bounded.
 
     Raises

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from confidence_tasks.logs.task_trials import Columns, ModelTrials, TaskTrials, asked, in_order
+from confidence_tasks.logs.task_trials import Columns, ModelTrials, TaskTrials, in_order, question_keys
 from confidence_tasks.sources.source import seeded_key
 from confidence_tasks.statistics.sequential import ConfidenceSequence, GateTest, confidence_sequence
 from confidence_tasks.study.gates import LEFT_OUT, LOST, Gate, GateProgress, Outcome, difference, trial_values
@@ -129,7 +129,7 @@ def question_values(measure: Measure, columns: Columns) -> dict[Key, float | Non
     by_key: dict[Key, list[float]] = defaultdict(list)
     for condition in in_order(columns["condition"]):
         trials = rows_of(columns, columns["condition"] == condition)
-        for key, value in zip(asked(trials), trial_values(measure, trials), strict=True):
+        for key, value in zip(question_keys(trials), trial_values(measure, trials), strict=True):
             by_key[key] += [] if value is LEFT_OUT else [value]
     return {key: float(np.mean(values)) if values else LEFT_OUT for key, values in by_key.items()}
 
@@ -137,7 +137,11 @@ def question_values(measure: Measure, columns: Columns) -> dict[Key, float | Non
 def _clusters(columns: Columns) -> dict[Key, str]:
     """Return the cluster of each question that has one."""
     labels = columns["cluster"].tolist()
-    return {key: f"{key[1]}\x1f{label}" for key, label in zip(asked(columns), labels, strict=True) if label}
+    return {
+        key: f"{key[1]}\x1f{label}"
+        for key, label in zip(question_keys(columns), labels, strict=True)
+        if label
+    }
 
 
 def _planned(model: ModelTrials) -> dict[str, list[Key]]:
@@ -147,7 +151,7 @@ def _planned(model: ModelTrials) -> dict[str, list[Key]]:
     """
     if len(model.files) != 1:
         return {}
-    key_of = dict(zip(model.columns["sample_id"].tolist(), asked(model.columns), strict=True))
+    key_of = dict(zip(model.columns["sample_id"].tolist(), question_keys(model.columns), strict=True))
     conditions = sorted({key[0] for key in key_of.values()}, key=len)
     order: dict[str, list[Key]] = defaultdict(list)
     for sample in model.files[0].planned:

@@ -27,7 +27,7 @@ RECORDED = "_replies"
 """End of the name of a task of recorded replies, after the name of its study or of one of the study's tasks."""
 
 
-def asked(columns: Columns, *more: str) -> list[tuple[Any, ...]]:
+def question_keys(columns: Columns, *more: str) -> list[tuple[Any, ...]]:
     """Return condition, source and question of each trial, and its values in further columns."""
     keys = ("condition", "source", "question_id", *more)
     return list(zip(*(columns[key].tolist() for key in keys), strict=True))
@@ -232,7 +232,7 @@ def _settings(variant: Sequence[TrialFile]) -> dict[str, str]:
 
 
 def _prompts_digest(file: TrialFile) -> str:
-    prompts = sorted(set(zip(asked(file.columns), file.columns[PROMPT].tolist(), strict=True)))
+    prompts = sorted(set(zip(question_keys(file.columns), file.columns[PROMPT].tolist(), strict=True)))
     return digest(repr(prompts))[:8]
 
 
@@ -306,7 +306,7 @@ def _differences(files: Sequence[TrialFile]) -> Iterator[dict[str, set[int]]]:
 
 def _prompts(file: TrialFile) -> set[tuple[Any, str]]:
     """Return the digests of the prompts of a file that are known, by condition and question."""
-    pairs = set(zip(asked(file.columns), file.columns[PROMPT].tolist(), strict=True))
+    pairs = set(zip(question_keys(file.columns), file.columns[PROMPT].tolist(), strict=True))
     return {(cell, prompt) for cell, prompt in pairs if prompt}
 
 
@@ -320,7 +320,7 @@ def _join(label: str, files: Sequence[TrialFile]) -> ModelTrials:
         key: np.concatenate(of_files) if len(of_files) > 1 else of_files[0] for key, of_files in parts.items()
     }
     columns["file"] = np.repeat(np.arange(len(files)), [len(file) for file in files])
-    keys = asked(columns, "epoch")
+    keys = question_keys(columns, "epoch")
     newest = dict(zip(keys, columns["file"].tolist(), strict=True))
     rows = np.flatnonzero(columns["file"] == [newest[key] for key in keys])
     repeated, doubled = len(keys) - len(rows), len(rows) - len(newest)

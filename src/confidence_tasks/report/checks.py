@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from confidence_tasks.harness.stopped import NOTICES
 from confidence_tasks.harness.system_role import SYSTEM_MESSAGE
 from confidence_tasks.logs.sequences import of_stopped_run, sentence_on
-from confidence_tasks.logs.task_trials import asked
+from confidence_tasks.logs.task_trials import question_keys
 from confidence_tasks.logs.trial_files import FALLBACK, QUESTION, UNKNOWN_RUN, TrialFile
 from confidence_tasks.reading.thoughts import UNKNOWN_MARK
 from confidence_tasks.report.judges import judged_by_model
@@ -237,7 +237,7 @@ def moved_system_messages(results: TaskResults) -> Iterable[str]:
     "Prompts, worked examples, settings, data or the version of the task differ between the runs of a model. Each"
     " variant is reported separately, with the differences in brackets; trials of different variants are never pooled.",
 )
-def several_ways(results: TaskResults) -> Iterable[str]:
+def several_settings(results: TaskResults) -> Iterable[str]:
     """Return the models that ran with several settings."""
     return [", ".join(model.label for model in models) for models in results.variants_by_model.values()]
 
@@ -319,7 +319,7 @@ def conflicting_ids(trials: Iterable[Mapping[str, NDArray[Any]]]) -> set[tuple[s
     Trials without a digest of their question are ignored.
     """
     texts = set[tuple[str, ...]]().union(
-        *(asked(columns, QUESTION) for columns in trials if QUESTION in columns)
+        *(question_keys(columns, QUESTION) for columns in trials if QUESTION in columns)
     )
     counts = Counter((condition, source, name) for condition, source, name, text in texts if text)
     return {key for key, n_texts in counts.items() if n_texts > 1}
@@ -593,7 +593,7 @@ READING: tuple[Check, ...] = (
     edited_scores,
     invalidated_samples,
     other_models,
-    several_ways,
+    several_settings,
     from_cache,
     moved_system_messages,
     refused_parameters,

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.catalogue import study_named
-from confidence_tasks.harness.workers import Lost, Workers
+from confidence_tasks.harness.workers import LostJob, Workers
 from confidence_tasks.logs.cache import Cache, computed
-from confidence_tasks.logs.task_trials import Columns, ModelTrials, TaskTrials, asked, in_order
+from confidence_tasks.logs.task_trials import Columns, ModelTrials, TaskTrials, in_order, question_keys
 from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.checks import conflicting_ids
 from confidence_tasks.report.contrasts import Contrast, contrasts
@@ -137,7 +137,7 @@ def compare(
     )
     compared = []
     for pair, outcome in zip(pairs, outcomes, strict=True):
-        found = compared_trials(*_arguments(pair, settings)) if isinstance(outcome, Lost) else outcome
+        found = compared_trials(*_arguments(pair, settings)) if isinstance(outcome, LostJob) else outcome
         compared.append([replace(comparison, **pair.labels) for comparison in found])
     return compared
 
@@ -342,7 +342,7 @@ def shared_trials(models: Sequence[Columns], conditions: Sequence[str]) -> tuple
     Questions with one identifier and different texts are left out.
     """
     chosen = [_rows_in(columns, columns["condition"].tolist(), frozenset(conditions)) for columns in models]
-    cells = [asked(columns) for columns in chosen]
+    cells = [question_keys(columns) for columns in chosen]
     common = set.intersection(*map(set, cells)) - conflicting_ids(chosen)
     return with_shared_units(
         *(_rows_in(columns, keys, common) for columns, keys in zip(chosen, cells, strict=True))

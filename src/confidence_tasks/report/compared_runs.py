@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from confidence_tasks.logs.cache import Cache
-from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, asked, in_order
+from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, in_order, question_keys
 from confidence_tasks.logs.texts import printable
 from confidence_tasks.logs.trial_files import PROMPT, setting_names, short_value
 from confidence_tasks.report.checks import checks_of, different_questions, id_conflict_notice, id_conflicts
@@ -154,7 +154,7 @@ def _differing_prompts(first: ModelTrials, second: ModelTrials) -> list[str]:
 
 def _prompts(model: ModelTrials) -> Mapping[Any, str]:
     """Return the digest of the prompt of each condition and question."""
-    return dict(zip(asked(model.columns), model.columns[PROMPT].tolist(), strict=True))
+    return dict(zip(question_keys(model.columns), model.columns[PROMPT].tolist(), strict=True))
 
 
 def _are_comparable(a: str, b: str) -> bool:
@@ -164,7 +164,7 @@ def _are_comparable(a: str, b: str) -> bool:
 
 def _not_shared(first: ModelTrials, second: ModelTrials) -> Iterator[Notice]:
     """Yield a notice of the questions and conditions that only one of the models was asked."""
-    of_first, of_second = set(asked(first.columns)), set(asked(second.columns))
+    of_first, of_second = set(question_keys(first.columns)), set(question_keys(second.columns))
     yield from notice_if_any(
         "warning",
         "A and B do not share all questions",

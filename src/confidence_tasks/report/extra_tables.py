@@ -159,7 +159,7 @@ def variants_table(results: TaskResults) -> ExtraTable:
     variants = {model.label: model for models in results.variants_by_model.values() for model in models}
     rows = [(label, [results.estimate(label, group, name) for name in names]) for label in variants]
     table = table_of_entries(
-        f"{results.task_trials.slug}_ways",
+        f"{results.task_trials.slug}_settings",
         "Several settings",
         f"{'Over all conditions' if group == 'all' else f'On {group_label(group)}'}. Trials with different"
         " settings are never pooled. confidence-tasks compare pairs two settings by question and tests the"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confidence_tasks.logs.task_trials import Columns, asked
+from confidence_tasks.logs.task_trials import Columns, question_keys
 from confidence_tasks.report.extra_tables import extra_table
 from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.report.results import TaskResults
@@ -44,7 +44,7 @@ def model_reliability_table(results: TaskResults) -> Iterator[dict[str, Any]]:
                 "condition": group_label(condition),
                 "measure": measure_label(measure.name),
                 "models": len(trials),
-                "questions": len(set(asked(trials[0]))),
+                "questions": len(set(question_keys(trials[0]))),
                 "split-half": float(halves_over_models(*_on_halves(measure, trials))),
                 "test-retest": float(retest_over_models(*_in_epochs(measure, trials))),
             }
@@ -57,14 +57,14 @@ def _of_models(results: TaskResults, condition: str) -> list[Columns]:
         rows = model.columns["condition"] == condition
         if rows.any():
             found.append(rows_of(model.columns, rows))
-    questions = [frozenset(asked(trials)) for trials in found]
+    questions = [frozenset(question_keys(trials)) for trials in found]
     usual = max(questions, key=questions.count, default=frozenset())
     return [trials for trials, each in zip(found, questions, strict=True) if each == usual]
 
 
 def _on_halves(measure: Measure, models: Sequence[Columns]) -> tuple[FloatArray, FloatArray]:
     """Return a measure on both halves of the questions, of shape (splits, models); all models share the splits."""
-    questions = sorted(set(asked(models[0])))
+    questions = sorted(set(question_keys(models[0])))
     rng = np.random.default_rng(0)
     order = np.argsort(rng.random((N_SPLITS, len(questions))), axis=1)
     in_first = np.zeros(order.shape, dtype=bool)
@@ -72,7 +72,7 @@ def _on_halves(measure: Measure, models: Sequence[Columns]) -> tuple[FloatArray,
     number = {question: i for i, question in enumerate(questions)}
     halves: list[list[FloatArray]] = [[], []]
     for trials in models:
-        chosen = in_first[:, [number[question] for question in asked(trials)]]
+        chosen = in_first[:, [number[question] for question in question_keys(trials)]]
         for of_half, rows in zip(halves, (chosen, ~chosen), strict=True):
             of_half.append(_values(measure, trials, rows.astype(np.float64)))
     first, second = (np.stack(of_half, axis=1) for of_half in halves)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from confidence_tasks.harness.workers import Lost, Workers
+from confidence_tasks.harness.workers import LostJob, Workers
 from confidence_tasks.logs.cache import Cache, computed
-from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, asked, in_order
+from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, in_order, question_keys
 from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.checks import checks_of, different_questions
 from confidence_tasks.report.compare import chosen_measures, shared_trials
@@ -62,7 +62,7 @@ def _computed(named: Sequence[NamedJob], workers: Workers | None, cache: Cache |
     outcomes = computed(rank_models, jobs, "rankings", list[Ranking], workers, cache, enough=WORTH_WORKERS)
     rankings = []
     for (names, arguments), outcome in zip(named, outcomes, strict=True):
-        found = rank_models(*arguments) if isinstance(outcome, Lost) else outcome
+        found = rank_models(*arguments) if isinstance(outcome, LostJob) else outcome
         rankings += [replace(ranking, **names) for ranking in found]
     return rankings
 
@@ -151,7 +151,7 @@ def cautions_of_many(task: TaskTrials) -> list[Notice]:
 
 def left_out(task: TaskTrials) -> Iterator[Notice]:
     """Yield the notice of the questions that are not compared, as some model was not asked them."""
-    cells = [set(asked(model.columns)) for model in task.models]
+    cells = [set(question_keys(model.columns)) for model in task.models]
     common = set.intersection(*cells)
     counts = Counter(cell for of_model in cells for cell in of_model)
     where = [

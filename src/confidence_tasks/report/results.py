@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from confidence_tasks.harness.workers import Advance, Job, Lost, Workers
+from confidence_tasks.harness.workers import Advance, Job, LostJob, Workers
 from confidence_tasks.logs.cache import Cache, computed
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, in_order
 from confidence_tasks.logs.trial_files import Skipped
@@ -213,13 +213,13 @@ def _job(task: TaskTrials, model: ModelTrials, settings: Settings) -> Job:
 
 
 def _split(
-    task: TaskTrials, outcomes: Sequence[Numbers | Lost]
+    task: TaskTrials, outcomes: Sequence[Numbers | LostJob]
 ) -> tuple[list[tuple[ModelTrials, Numbers]], list[Skipped]]:
     """Return the models of a task that have numbers, and the files of those whose process died."""
     completed: list[tuple[ModelTrials, Numbers]] = []
     skipped: list[Skipped] = []
     for model, outcome in zip(task.models, outcomes, strict=True):
-        if isinstance(outcome, Lost):
+        if isinstance(outcome, LostJob):
             skipped += [Skipped(file.path, f"{model.label}: {outcome.reason}") for file in model.files]
         else:
             completed.append((model, outcome))

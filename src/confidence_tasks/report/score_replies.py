@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from inspect_ai.model import StopReason
     from inspect_ai.scorer import Scorer
 
-    from confidence_tasks.logs.rescore import Recorded
+    from confidence_tasks.logs.recorded import Recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class ReplyForm:
     def metrics(self, items: Sequence[Item]) -> list[Any]:
         """Return all metrics of the study for some items."""
         from confidence_tasks.harness.inspect.metrics import metrics_of
-        from confidence_tasks.harness.staged import default_parameters, task_metrics
+        from confidence_tasks.harness.parameters import default_parameters, task_metrics
 
         parameters = {**default_parameters(self.study), **self.parameters(items)}
         conditions = list(dict.fromkeys(item.condition for item in items))
@@ -157,7 +157,7 @@ def more_than_a_reply(study: Study) -> str:
     >>> more_than_a_reply(STUDY)
     'a trial belongs to several samples of its question'
     """
-    from confidence_tasks.harness.staged import default_parameters, is_single
+    from confidence_tasks.harness.parameters import default_parameters, is_single
 
     stages = study.stages_of(default_parameters(study))
     if study.asking.repeats_parameter:
@@ -172,7 +172,7 @@ def more_than_a_reply(study: Study) -> str:
 
 def default_forms(study: Study) -> Mapping[str, ReplyForm]:
     """Return the default form of a study; none if a trial needs more than the text of one reply."""
-    from confidence_tasks.harness.staged import STUDY
+    from confidence_tasks.harness.parameters import STUDY
 
     if more_than_a_reply(study):
         return {}
@@ -236,7 +236,7 @@ def score_replies(
         If a row is invalid, with its line in the message; if the study does not read one of ``fields``; or if a log
         cannot be written.
     """
-    from confidence_tasks.logs.rescore import Recorded
+    from confidence_tasks.logs.recorded import Recorded
 
     path = Path(path)
     form = reply_forms()[known_form(study)]
@@ -271,7 +271,7 @@ def _write_logs(
     by_model: Mapping[str, Sequence[Recorded]], task: str, form: ReplyForm, folder: Path
 ) -> list[EvalLog]:
     """Write a log of the replies of each model, or none if one cannot be written."""
-    from confidence_tasks.logs.rescore import score_recorded
+    from confidence_tasks.logs.recorded import score_recorded
 
     logs: list[EvalLog] = []
     try:

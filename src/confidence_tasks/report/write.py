@@ -131,7 +131,7 @@ def report_of(
     results = tuple(computed)
     collection = replace(collection, skipped=(*collection.skipped, *lost))
     styles = model_styles(_labels(results))
-    extras = [extras_of(task) for task in results]
+    extras = [extra_tables(task) for task in results]
     all_extras = tuple(chain.from_iterable(extras))
     task_overviews = tuple(overviews(results))
     figures_of_overviews = [overview_figures(overview, styles) for overview in task_overviews]
@@ -194,7 +194,7 @@ def _paper_table(item: Filled, shared: Container[str]) -> tuple[Filled, Markup |
     return item, html_table(item) if item.rows else None
 
 
-def extras_of(results: TaskResults) -> list[ExtraTable]:
+def extra_tables(results: TaskResults) -> list[ExtraTable]:
     """Return the tables of a task beside the measures, without empty ones."""
     of_study = study_report(results.task_trials.study).tables
     tables = [make(results) for make in (*general_tables.GENERAL, *of_study)]

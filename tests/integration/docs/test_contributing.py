@@ -16,8 +16,8 @@ from inspect_ai.log import read_eval_log
 from tests.integration.docs.pages import ROOT, blocks
 
 from confidence_tasks import catalogue, studies
-from confidence_tasks.harness.inspect.staged import study_task
-from confidence_tasks.logs.rescore import metrics_of
+from confidence_tasks.harness.inspect.task import study_task
+from confidence_tasks.logs.log_scores import metrics_of
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.simulation.reply import role_responders
 from confidence_tasks.sources import Question, SourceError, hub, load, table
@@ -74,7 +74,7 @@ def test_the_new_study_runs_on_lm_eval_with_the_same_numbers(
     from lm_eval.evaluator import evaluate
     from tests.integration.lm_eval.harnesses import Scripted, different, inspect_metrics, replying
 
-    from confidence_tasks.harness.lm_eval.groups import StagedTask
+    from confidence_tasks.harness.lm_eval.groups import StudyTaskFactory
 
     def reply(prompt: str) -> str:
         if "Are you sure" in prompt:
@@ -83,7 +83,7 @@ def test_the_new_study_runs_on_lm_eval_with_the_same_numbers(
 
     study, given = sureness.STUDY, {"source": "arithmetic_boolean", "n": 30}
     metadata = {"study": study.address, "condition": condition, "version": "1-A", **given}
-    task = StagedTask({"task": "sureness", "metadata": metadata})
+    task = StudyTaskFactory({"task": "sureness", "metadata": metadata})
     results = evaluate(Scripted(reply), {"sureness": task}, bootstrap_iters=0)["results"]["sureness"]
     expected = inspect_metrics(study_task(study)(conditions=condition, **given), replying(reply), tmp_path)
     assert different(results, expected, study.measures, condition) == []

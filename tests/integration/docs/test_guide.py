@@ -24,8 +24,9 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import COMMANDS, main
 from confidence_tasks.decisions.plan import PlannedTask, plan_run
 from confidence_tasks.decisions.tokens import token_counter
+from confidence_tasks.harness.items import make_items
 from confidence_tasks.harness.lm_eval.groups import configurations
-from confidence_tasks.harness.staged import chosen_conditions, complete_parameters, is_single, staged_items
+from confidence_tasks.harness.parameters import chosen_conditions, complete_parameters, is_single
 from confidence_tasks.simulation.subject import PROFILES, Subject
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.table import SOURCES
@@ -133,7 +134,7 @@ def test_the_calls_of_the_readme_are_those_of_a_run(study: Study, task: str) -> 
     if mirror := local_data():
         parameters["mirror"] = str(mirror / "hub")
     try:
-        items = list(staged_items(study, parameters, chosen_conditions(study, parameters)))
+        items = list(make_items(study, parameters, chosen_conditions(study, parameters)))
     except SourceError:
         pytest.skip("the questions are not here")
     if task == "signals":  # its default signals are of one answer

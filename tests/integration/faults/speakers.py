@@ -23,9 +23,9 @@ from inspect_ai.model import (
     get_model,
 )
 
+from confidence_tasks.harness.conversation import first_call
 from confidence_tasks.harness.inspect.simulated import SimulatedSubject
 from confidence_tasks.harness.inspect.viewer import is_sent
-from confidence_tasks.harness.staged import first_call
 
 Reply = dict[str, Any]
 """A reply of the chat protocol."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from confidence_tasks.harness.inspect.model_calls import reply_tokens
+from confidence_tasks.harness.inspect.model_replies import logprob_tokens
 from confidence_tasks.reading.token_probabilities import letter_options, option_probabilities
 
 pytestmark = pytest.mark.slow
@@ -22,7 +22,7 @@ def test_option_probabilities_are_the_models_softmax_over_the_letters(smollm2: P
     model = get_model("hf/smollm2", model_path=str(smollm2), dtype="float32", do_sample=False, device="cpu")
     config = GenerateConfig(temperature=0.0, max_tokens=8, logprobs=True, top_logprobs=20)
     output = asyncio.run(model.generate(PROMPT, config=config))
-    reply = reply_tokens(output)
+    reply = logprob_tokens(output)
     found = option_probabilities(reply, letter_options(3))
     assert output.completion.startswith('{"Answer": "A"')
 

@@ -29,8 +29,8 @@ from confidence_tasks._registry import (
     scale_granularity,
     signals,
 )
-from confidence_tasks.harness.inspect.asking import refuse_effort
-from confidence_tasks.harness.inspect.staged import study_task
+from confidence_tasks.harness.inspect.efforts import refuse_effort
+from confidence_tasks.harness.inspect.task import study_task
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.logs.inspect_logs import read_inspect_log
 from confidence_tasks.logs.trial_files import prompt_digest

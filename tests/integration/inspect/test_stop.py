@@ -20,8 +20,9 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import main
 from confidence_tasks.harness.inspect import asking
 from confidence_tasks.harness.inspect.stopping import GateStopping, earlier_values
-from confidence_tasks.harness.lm_eval.staged import check_metadata
-from confidence_tasks.harness.staged import default_parameters, staged_items
+from confidence_tasks.harness.items import make_items
+from confidence_tasks.harness.lm_eval.metadata import check_metadata
+from confidence_tasks.harness.parameters import default_parameters
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report import collect
 from confidence_tasks.study.gates import Gate
@@ -180,7 +181,7 @@ def test_what_cannot_be_decided_is_refused_before_the_first_call(
 
 def items(n: int) -> list[Item]:
     parameters = {**default_parameters(SCALES), **RUN, "n": n}
-    return list(staged_items(SCALES, parameters, ["0-10", "0-100"]))
+    return list(make_items(SCALES, parameters, ["0-10", "0-100"]))
 
 
 def test_an_earlier_log_of_other_questions_is_refused(whole: EvalLog) -> None:

@@ -11,10 +11,8 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import Logprob, Logprobs, Model, ModelOutput, ModelUsage, get_model
 
 from confidence_tasks import boolq, lifeeval, nlp_metad
-from confidence_tasks.harness.inspect.model_calls import (
-    EMPTY_REPLIES,
-    has_probabilities,
-)
+from confidence_tasks.harness.inspect.model_replies import has_probabilities
+from confidence_tasks.harness.inspect.probability_gate import EMPTY_REPLIES
 from confidence_tasks.harness.inspect.viewer import scored_trial
 
 pytestmark = pytest.mark.slow

@@ -453,7 +453,7 @@ def test_no_thought_is_the_confidence_in_an_answer() -> None:
 def test_the_provider_that_takes_no_temperature_of_zero_is_asked_greedily(
     tmp_path: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr("confidence_tasks.harness.inspect.model_calls.is_local", lambda model: True)
+    monkeypatch.setattr("confidence_tasks.harness.inspect.local_model.is_local", lambda model: True)
     seen = []
 
     def answer(messages, tools, choice, config):

@@ -11,7 +11,7 @@ from tests.integration.lm_eval.test_token_scores import CountingLM, request
 
 from confidence_tasks import fermieval_logprob
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.harness.lm_eval.stage_requests import candidate_probabilities, score_tokens
+from confidence_tasks.harness.lm_eval.token_requests import candidate_probabilities, score_tokens
 from confidence_tasks.studies.fermieval_logprob.distribution import integer_probabilities, read_distribution
 from confidence_tasks.studies.fermieval_logprob.replies import INTEGERS, logprob_stages
 

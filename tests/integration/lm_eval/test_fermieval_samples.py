@@ -7,8 +7,8 @@ from tests.integration.inspect.test_stages import Mock, run
 from tests.integration.lm_eval.harnesses import Scripted, inspect_metrics, lm_eval_run, same
 
 from confidence_tasks import fermieval, fermieval_sampling
+from confidence_tasks.harness.lm_eval.sample_requests import SAMPLES, generate_samples
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.harness.lm_eval.stage_requests import SAMPLES, generate_samples
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("mirror")]
 

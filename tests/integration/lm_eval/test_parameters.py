@@ -12,10 +12,11 @@ from tests.integration.lm_eval.harnesses import lm_eval_run, stubs
 
 from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
-from confidence_tasks.harness.lm_eval import staged as _staged
+from confidence_tasks.harness.lm_eval import metadata as _metadata
 from confidence_tasks.harness.lm_eval.groups import task_groups
+from confidence_tasks.harness.lm_eval.metadata import metadata_rules
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.harness.lm_eval.staged import StudyOfStages, metadata_rules
+from confidence_tasks.harness.lm_eval.task import StudyTask
 from confidence_tasks.study import Study
 
 STUDIES = {study.name: study for study in studies() if study.designs}
@@ -23,14 +24,14 @@ STUDIES = {study.name: study for study in studies() if study.designs}
 
 @pytest.fixture(autouse=True)
 def nothing_said() -> Iterator[None]:
-    _staged.warn_once.cache_clear()
+    _metadata.warn_once.cache_clear()
     yield
-    _staged.warn_once.cache_clear()
+    _metadata.warn_once.cache_clear()
 
 
-def scale_task(**metadata: object) -> StudyOfStages:
+def scale_task(**metadata: object) -> StudyTask:
     stub = {"study": STUDIES["scales"].address, "condition": "0-20", "source": "arithmetic", "n": 1}
-    return StudyOfStages({"task": "scale_granularity_0_20_arithmetic", "metadata": {**stub, **metadata}})
+    return StudyTask({"task": "scale_granularity_0_20_arithmetic", "metadata": {**stub, **metadata}})
 
 
 def test_another_name_is_warned_of_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -53,7 +54,7 @@ def test_another_name_is_warned_of_once(caplog: pytest.LogCaptureFixture) -> Non
 def test_a_misspelt_name_is_refused_with_what_was_meant(study: str, name: str, meant: str) -> None:
     said = f"metadata: {study} has no parameter {name!r} on lm-eval; did you mean {meant!r}?"
     with pytest.raises(ValueError, match=re.escape(said)):
-        StudyOfStages(
+        StudyTask(
             {
                 "task": "mine",
                 "metadata": {"study": STUDIES[study].address, "condition": "0-20", "n": 1, name: 1},
@@ -66,7 +67,7 @@ def test_a_name_of_another_study_is_none_that_is_misspelt(caplog: pytest.LogCapt
     others = {name for study in STUDIES.values() for name in metadata_rules(study).types}
     for name in others - metadata_rules(STUDIES["scales"]).types.keys():
         scale_task(**{name: None})
-        _staged.refuse_misspelt(STUDIES["scales"], name)
+        _metadata.refuse_misspelt(STUDIES["scales"], name)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +145,7 @@ def test_a_parameter_of_inspect_s_task_is_refused_with_the_way(
     study: Study, metadata: dict[str, object], said: str
 ) -> None:
     with pytest.raises(ValueError, match=f"^metadata: {re.escape(said)}"):
-        StudyOfStages(
+        StudyTask(
             {"task": "mine", "metadata": {"study": study.address, "condition": "0-20", "n": 1, **metadata}}
         )
 

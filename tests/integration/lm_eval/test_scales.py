@@ -12,7 +12,7 @@ from tests.integration.lm_eval.harnesses import Scripted, inspect_metrics, lm_ev
 from tests.items import scale_items
 
 from confidence_tasks import scale_granularity
-from confidence_tasks.harness.lm_eval.groups import StagedTask
+from confidence_tasks.harness.lm_eval.groups import StudyTaskFactory
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.simulation import reply
@@ -185,7 +185,7 @@ class TestOptions:
 
     def test_generation_settings_of_one_task_do_not_reach_another(self):
         tasks = [
-            StagedTask(
+            StudyTaskFactory(
                 {"task": name, "metadata": {**STUDY, "condition": "0-5", "source": "arithmetic", "n": 1}}
             )
             for name in "ab"
@@ -209,7 +209,7 @@ class TestOptions:
             "prompt": "b2",
             "strict": strict,
         }
-        task = StagedTask({"task": "a", "metadata": metadata})
+        task = StudyTaskFactory({"task": "a", "metadata": metadata})
         (doc,) = task.test_docs()
         assert "\n\nRate your confidence" in doc["prompt"]
         assert task.process_results(doc, ["**Answer:** A\n**Confidence:** 3"])["trial"]["status"] == status

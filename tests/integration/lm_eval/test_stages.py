@@ -12,9 +12,9 @@ from lm_eval.models.api_models import JsonChatStr
 from tests.integration.lm_eval.harnesses import Scripted, replying
 from tests.stages import agreement, sureness
 
-from confidence_tasks.harness.inspect.staged import study_task
+from confidence_tasks.harness.inspect.task import study_task
 from confidence_tasks.harness.inspect.viewer import scored_trial
-from confidence_tasks.harness.lm_eval.groups import StagedTask
+from confidence_tasks.harness.lm_eval.groups import StudyTaskFactory
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 
 pytestmark = pytest.mark.slow
@@ -26,7 +26,7 @@ N = 6
 def task(study, condition, **metadata):
     name = f"{study.name}_{condition}"
     return {
-        name: StagedTask(
+        name: StudyTaskFactory(
             {
                 "task": name,
                 "metadata": {
@@ -243,7 +243,7 @@ def test_a_real_model_gives_the_same_answer_with_the_same_log_probability_on_bot
     }
     limited = {"until": [], "max_gen_toks": 16, "do_sample": False}
     metadata = {"study": AGREEMENT.address, "condition": "agreement", "n": 2, "samples": 2}
-    made = {"task": StagedTask({"task": "task", "metadata": metadata, "generation_kwargs": limited})}
+    made = {"task": StudyTaskFactory({"task": "task", "metadata": metadata, "generation_kwargs": limited})}
     lm = HFLM(pretrained=str(smollm2), device="cpu", dtype="float32")
     logged = evaluate(lm, made, bootstrap_iters=0, apply_chat_template=True)["samples"]["task"]
     for sample in logged:

@@ -234,8 +234,8 @@ def test_every_task_runs_by_include_path_where_the_index_has_changed(tmp_path):
 
 MADE_LATE = """
 import inspect, sys
-from confidence_tasks.harness.lm_eval.groups import StagedTask
-assert "config" in inspect.signature(StagedTask.__init__).parameters
+from confidence_tasks.harness.lm_eval.groups import StudyTaskFactory
+assert "config" in inspect.signature(StudyTaskFactory.__init__).parameters
 print(sorted({"lm_eval.api.task", "inspect_ai"} & sys.modules.keys()))
 """
 

@@ -6,7 +6,8 @@ import math
 import pytest
 from lm_eval.api.model import LM, CachingLM, TemplateLM
 
-from confidence_tasks.harness.lm_eval.stage_requests import StageGeneration, score_tokens
+from confidence_tasks.harness.lm_eval.sample_requests import StageGeneration
+from confidence_tasks.harness.lm_eval.token_requests import score_tokens
 from confidence_tasks.reading.token_probabilities import (
     letter_options,
     number_span,

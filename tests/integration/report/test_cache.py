@@ -17,7 +17,7 @@ from tests.unit.report.runs import SUBJECTS, rows, write
 from confidence_tasks.cli import main
 from confidence_tasks.harness.workers import Workers
 from confidence_tasks.logs import cache as cache_module
-from confidence_tasks.logs.cache import Cache, key_of, table_of, user_cache
+from confidence_tasks.logs.cache import Cache, as_table, key_of, user_cache
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.logs.trial_files import TrialFile
 from confidence_tasks.report import collect, report_of
@@ -77,7 +77,7 @@ def test_a_report_is_the_same_to_the_bit_without_a_cache_and_with_a_cold_and_a_w
 
 
 WORK = (
-    "logs.collection._read",
+    "logs.collection.read_file",
     "report.results.model_numbers",
     "report.compare.compared_trials",
     "report.page.tasks.panel_svg",
@@ -227,7 +227,7 @@ def test_what_was_not_used_for_longest_leaves(tmp_path):
 
 
 def table():
-    return {"0": table_of({"x": [1.0, float("nan")], "y": ["a", "b"]}, name="some")}
+    return {"0": as_table({"x": [1.0, float("nan")], "y": ["a", "b"]}, name="some")}
 
 
 def test_two_processes_use_a_cache_at_once(file, uncached_of_file, tmp_path):
@@ -340,8 +340,8 @@ def test_a_comparison_is_the_same_wherever_it_is_computed_and_kept(folder, kept,
 
 def test_processes_are_asked_for_where_trials_times_resamples_are_many(folder, monkeypatch):
     class Asked(Workers):
-        def if_worth(self, worth_it):
-            worth.append(worth_it)
+        def for_amount(self, is_large):
+            worth.append(is_large)
             return Workers()
 
     (task_trials,) = group_by_task(collect(sorted(folder.glob("scales-*"))).files)

@@ -18,7 +18,8 @@ from tests.small_runs import SMALL_RUNS, SmallRun, arguments
 from confidence_tasks import _registry
 from confidence_tasks.cli import main
 from confidence_tasks.harness.compat import LogWriter
-from confidence_tasks.logs.rescore import metrics_of, rescore
+from confidence_tasks.logs.log_scores import metrics_of
+from confidence_tasks.logs.rescore import rescore
 from confidence_tasks.logs.trial_files import NotTrialsError
 
 pytestmark = pytest.mark.slow

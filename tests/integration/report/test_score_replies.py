@@ -26,7 +26,8 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import main
 from confidence_tasks.harness.compat import LogWriter
 from confidence_tasks.harness.inspect.viewer import scored_trial
-from confidence_tasks.logs.rescore import metrics_of, rescore
+from confidence_tasks.logs.log_scores import metrics_of
+from confidence_tasks.logs.rescore import rescore
 from confidence_tasks.report import collect
 from confidence_tasks.report.score_replies import known_form, reply_forms, score_replies
 from confidence_tasks.sources import SourceError, load

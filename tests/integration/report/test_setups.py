@@ -14,7 +14,7 @@ from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
 from inspect_ai.model import GenerateConfig, ModelConfig
 from tests.unit.report.runs import rows, write
 
-from confidence_tasks.harness.lm_eval.groups import TRIAL
+from confidence_tasks.harness.lm_eval.metrics import TRIAL
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.logs.trial_files import without_secrets
 from confidence_tasks.report import collect

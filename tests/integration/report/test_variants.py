@@ -51,7 +51,7 @@ def test_each_way_is_reported_as_if_it_were_alone(made, paths):
 def test_ways_stand_side_by_side_with_a_word_on_it(made):
     (task,) = made.tasks
     assert "Several settings" in {notice.title for notice in task.notices}
-    table = next(extra for extra in made.extras if extra.name == "scale_granularity_ways").frame
+    table = next(extra for extra in made.extras if extra.name == "scale_granularity_settings").frame
     assert sorted(table["model"]) == [f"{MODEL} (elicitation={way})" for way in ("cot", "verbal")]
     assert {key.label for key in made.figures[0].keys} == set(table["model"])
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from confidence_tasks.harness.workers import Lost, Workers, WorkersError, cluster, local_workers
+from confidence_tasks.harness.workers import LostJob, Workers, WorkersError, cluster, local_workers
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates import Settings
@@ -96,7 +96,7 @@ def test_a_worker_that_dies_costs_its_own_work_alone():
     told = []
     jobs = [(f"model {i}", (i, 3)) for i in range(7)]
     found = dict(Workers("loky", 2).run(number_or_death, jobs, lambda *which: told.append(which)))
-    assert isinstance(found.pop(3), Lost)
+    assert isinstance(found.pop(3), LostJob)
     assert found == {i: 10 * i for i in range(7) if i != 3}
     assert told[0] == (0, 7, "model 0")
     assert told[-1] == (7, 7, "")
@@ -146,9 +146,9 @@ class KillsBold:
 
 
 def test_little_work_stays_in_this_process():
-    assert local_workers(None).if_worth(False).backend == "sequential"
-    assert local_workers(1).if_worth(True).backend == "sequential"
-    assert local_workers(2).if_worth(False).backend == "loky"
+    assert local_workers(None).for_amount(False).backend == "sequential"
+    assert local_workers(1).for_amount(True).backend == "sequential"
+    assert local_workers(2).for_amount(False).backend == "loky"
 
 
 # A cluster -----------------------------------------------------------------------------------------------------------

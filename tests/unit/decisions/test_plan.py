@@ -17,8 +17,8 @@ from confidence_tasks.catalogue import studies, study_named
 from confidence_tasks.cli import main
 from confidence_tasks.decisions import plan
 from confidence_tasks.decisions.tokens import token_counter
-from confidence_tasks.harness.inspect.staged import study_task
-from confidence_tasks.harness.staged import UsageError
+from confidence_tasks.harness.inspect.task import study_task
+from confidence_tasks.harness.usage_errors import UsageError
 from confidence_tasks.report.power import detectable_difference, power_curve, power_designs
 from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.sources import Question

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from inspect_ai.model import ChatMessageUser, GenerateConfig, ModelOutput, ModelUsage
 
-from confidence_tasks.harness.inspect.model_calls import count_own_tokens, why_stopped
+from confidence_tasks.harness.inspect.local_model import count_own_tokens
+from confidence_tasks.harness.inspect.model_replies import why_stopped
 
 
 def model(limit: int | None = None) -> Any:

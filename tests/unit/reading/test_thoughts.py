@@ -7,13 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.harness.staged import (
-    chosen_conditions,
-    complete_parameters,
-    read_trial,
-    record_marks,
-    staged_items,
-)
+from confidence_tasks.harness.items import make_items
+from confidence_tasks.harness.parameters import chosen_conditions, complete_parameters
+from confidence_tasks.harness.trial import record_marks, trial_from_replies
 from confidence_tasks.reading.cleaning import strip_chat_tokens, strip_markdown
 from confidence_tasks.reading.thoughts import (
     may_be_within_thought,
@@ -321,11 +317,13 @@ def test_every_study_reads_the_reply_after_the_thought(name: str, form: str) -> 
     study = next(study for study in studies() if study.name == name or name in study.designs)
     task = name if name in study.designs else study.first_task
     parameters = {**complete_parameters(task, {**given, "n": 1}, study.task_parameters(task)), "task": task}
-    item = next(staged_items(study, parameters, chosen_conditions(study, parameters)))
+    item = next(make_items(study, parameters, chosen_conditions(study, parameters)))
     first = study.stages_of(parameters)[0].name
 
     def read(text: str) -> dict[str, object]:
-        trial = read_trial(study, item.question, item.condition, {first: [ModelReply(text)]}, parameters)
+        trial = trial_from_replies(
+            study, item.question, item.condition, {first: [ModelReply(text)]}, parameters
+        )
         return {key: repr(value) for key, value in trial.items() if key not in ("status", "rules")}
 
     assert read(written(form, draft, final)) == read(final)

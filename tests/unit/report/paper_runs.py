@@ -21,7 +21,7 @@ from confidence_tasks.report.groups import ModelGroups
 from confidence_tasks.report.page.tasks import figures_of, overview_figures
 from confidence_tasks.report.paper.filled import filled_papers
 from confidence_tasks.report.results import compute_results
-from confidence_tasks.report.write import extras_of
+from confidence_tasks.report.write import extra_tables
 from confidence_tasks.sources import Question
 from confidence_tasks.sources.generated import lifeeval_question
 from confidence_tasks.studies.fermieval.replies import interval_reply
@@ -173,7 +173,7 @@ def filled_from(
     styles = model_styles([model.label for each in results for model in each.models])
     figures = [figure for each in results for figure in figures_of(each, styles)]
     figures += [figure for each in overviews(results) for figure in overview_figures(each, styles)]
-    extras = [extra for each in results for extra in extras_of(each)]
+    extras = [extra for each in results for extra in extra_tables(each)]
     return PaperReport(results, list(filled_papers(results, extras, figures)))
 
 

@@ -21,7 +21,7 @@ from confidence_tasks.report.figures.acceptance import acceptance
 from confidence_tasks.report.figures.general import model_styles
 from confidence_tasks.report.markdown import markdown_report
 from confidence_tasks.report.results import TaskResults, results_without_numbers
-from confidence_tasks.report.write import extras_of
+from confidence_tasks.report.write import extra_tables
 
 
 def own(folder: Path, n: int = 400, **changes: Any) -> Path:
@@ -53,7 +53,7 @@ def thresholds(path: Path, accuracy: float) -> dict[str, Any]:
 
 def test_the_table_has_the_numbers_of_the_command(tmp_path: Path) -> None:
     path = own(tmp_path)
-    (table,) = [each for each in extras_of(results_of(path)) if each.name.endswith("acceptance")]
+    (table,) = [each for each in extra_tables(results_of(path)) if each.name.endswith("acceptance")]
     (row,) = table.frame.to_dict("records")
     found = thresholds(path, 0.9)
     assert row["threshold for 0.9"] == f"{found['threshold']:.15g}" == "0.975"
@@ -87,7 +87,7 @@ def test_epochs_are_one_question_in_the_table_and_in_the_command(tmp_path: Path)
 def test_few_questions_have_no_thresholds(tmp_path: Path) -> None:
     results = results_of(own(tmp_path, n=99))
     assert results.accepted == []
-    assert not any(each.name.endswith("acceptance") for each in extras_of(results))
+    assert not any(each.name.endswith("acceptance") for each in extra_tables(results))
     assert acceptance(results, model_styles(["m"])).rows == (("", ()),)
 
 

@@ -86,7 +86,7 @@ def test_samples_of_lm_eval_are_read_with_the_model_that_their_run_names(tmp_pat
         for row in rows("scales")
         if row["condition"] == "0-20"
     ]
-    from confidence_tasks.harness.lm_eval.groups import TRIAL
+    from confidence_tasks.harness.lm_eval.metrics import TRIAL
 
     lines = [{"doc": each["doc"], TRIAL: each["confidence_trial"]} for each in sample]
     name = "scale_granularity_0_20_arithmetic"

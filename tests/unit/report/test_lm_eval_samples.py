@@ -8,8 +8,9 @@ import pytest
 from tests.unit.report.runs import rows, undrawn_report, write
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.harness.lm_eval.groups import TRIAL, task_groups
-from confidence_tasks.logs.other_files import _study
+from confidence_tasks.harness.lm_eval.groups import task_groups
+from confidence_tasks.harness.lm_eval.metrics import TRIAL
+from confidence_tasks.logs.lm_eval_samples import _study
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report import collect
 from confidence_tasks.report.estimates import Settings

@@ -33,7 +33,7 @@ ELEMENTS = {
 
 PEAK = """
 import resource, sys
-from confidence_tasks.logs import inspect_logs, other_files
+from confidence_tasks.logs import inspect_logs, lm_eval_samples, trial_tables
 from confidence_tasks.report import collect
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1 << (20 if sys.platform == "darwin" else 10))

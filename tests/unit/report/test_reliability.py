@@ -60,14 +60,14 @@ def power(*arguments: object, exit_code: int = 0) -> str:
     return done.stdout if exit_code == 0 else " ".join(done.output.split())
 
 
-def table_of(path: Path) -> pd.DataFrame:
+def as_table(path: Path) -> pd.DataFrame:
     ((results,), _) = results_and_lost(group_by_task(collect([path]).files), Settings(100))
     return reliability_table(results).frame
 
 
 def test_the_table_has_the_reliability_of_confidence_and_of_means(tmp_path: Path) -> None:
     rows = trials()
-    table = table_of(written(tmp_path / "a.jsonl", rows)).set_index("measure")
+    table = as_table(written(tmp_path / "a.jsonl", rows)).set_index("measure")
     assert list(table.index) == ["Confidence", "Accuracy"]  # every reply is readable, and an AUROC is no mean
     for label, column in (("Confidence", "confidence"), ("Accuracy", "correct")):
         wide = by_question(rows, column)
@@ -80,12 +80,12 @@ def test_the_table_has_the_reliability_of_confidence_and_of_means(tmp_path: Path
 
 
 def test_questions_that_are_asked_once_have_no_reliability(tmp_path: Path) -> None:
-    assert table_of(written(tmp_path / "a.jsonl", trials(epochs=1))).empty
+    assert as_table(written(tmp_path / "a.jsonl", trials(epochs=1))).empty
 
 
 def test_sources_are_apart(tmp_path: Path) -> None:
     rows = pd.concat([trials(), trials(seed=1, source="other")])
-    table = table_of(written(tmp_path / "a.jsonl", rows))
+    table = as_table(written(tmp_path / "a.jsonl", rows))
     assert table["source"].tolist() == ["mine", "mine", "other", "other"]
 
 

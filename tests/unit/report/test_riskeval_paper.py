@@ -64,13 +64,13 @@ NAMES = ["AUARC", "ECE", "Brier", "Conf.", "Pol. Con.", "N. Reg.", "w/ π_M", "w
 """The paper's columns, without arrows, and the number of trials."""
 
 
-def table_of(report: Report, number: int) -> Filled:
+def as_table(report: Report, number: int) -> Filled:
     ((_, items),) = report.papers
     return next(each for each in items if each.item.kind == "table" and each.item.number == str(number))
 
 
 def row_of(report: Report, number: int, model: str) -> dict[str, str]:
-    rows = {label: cells for (label,), cells in table_of(report, number).rows}
+    rows = {label: cells for (label,), cells in as_table(report, number).rows}
     return dict(zip(NAMES, (cell.text for cell in rows[model]), strict=True))
 
 
@@ -107,14 +107,14 @@ def test_a_table_holds_means_over_its_source_and_its_penalties(
 
 
 def test_a_model_is_in_the_tables_of_the_sources_that_it_was_asked(report: Report) -> None:
-    assert {label for (label,), _ in table_of(report, 5).rows} == {"lab/every", "lab/one"}
+    assert {label for (label,), _ in as_table(report, 5).rows} == {"lab/every", "lab/one"}
     assert row_of(report, 6, "lab/every") == row_of(report, 6, "lab/one")
     assert not set(row_of(report, 1, "lab/every").values()) & set(row_of(report, 1, "lab/one").values())
 
 
 def test_tables_say_whether_they_compare_with_the_papers(report: Report) -> None:
     for number, (_, least) in PAPER.items():
-        assert (COMPARABLE if least else NOT_COMPARABLE) in table_of(report, number).item.caption
+        assert (COMPARABLE if least else NOT_COMPARABLE) in as_table(report, number).item.caption
     notes = {extra.name: extra.note for extra in report.extras}
     assert COMPARABLE in notes["riskeval_high_penalties"]
     assert NOT_COMPARABLE in notes["riskeval_all_penalties"]

@@ -8,7 +8,7 @@ from tests.items import items_of
 
 from confidence_tasks import fermieval
 from confidence_tasks.harness.inspect.viewer import dataset
-from confidence_tasks.harness.staged import default_parameters
+from confidence_tasks.harness.parameters import default_parameters
 from confidence_tasks.sources import load
 from confidence_tasks.studies.fermieval import STUDY
 from confidence_tasks.studies.fermieval.replies import exponent_questions, levels_of

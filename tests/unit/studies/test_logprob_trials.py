@@ -8,7 +8,7 @@ from inspect_ai.model import Logprob, Logprobs, ModelOutput
 from tests.trials import logprob_trial
 
 from confidence_tasks import statistics
-from confidence_tasks.harness.inspect.model_calls import reply_tokens
+from confidence_tasks.harness.inspect.model_replies import logprob_tokens
 from confidence_tasks.studies.logprob_metacognition.measures import MEASURES, logprob_measures
 from confidence_tasks.studies.logprob_metacognition.trials import LogprobTrial
 from confidence_tasks.study.measures import columns, summarise
@@ -131,7 +131,7 @@ def test_version_1_carries_its_warning():
 def output(*items):
     reply = ModelOutput.from_content("model", "x")
     reply.choices[0].logprobs = Logprobs(content=[Logprob(token=t, logprob=-1.0, bytes=b) for t, b in items])
-    return [token.text for token in reply_tokens(reply)]
+    return [token.text for token in logprob_tokens(reply)]
 
 
 def test_texts_of_tokens_come_from_their_bytes_where_characters_are_cut():

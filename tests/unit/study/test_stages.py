@@ -3,7 +3,8 @@
 import pytest
 from inspect_ai.model import CachePolicy, get_model
 
-from confidence_tasks.harness.inspect.model_calls import RoleError, call_cache, missing_roles
+from confidence_tasks.harness.inspect.model_calls import call_cache
+from confidence_tasks.harness.inspect.roles import RoleError, missing_roles
 
 
 def test_cached_replies_do_not_expire_and_depend_on_model_arguments() -> None:

@@ -11,12 +11,13 @@ from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, ModelOutput
 
+from confidence_tasks.harness.conversation import conversations_of
 from confidence_tasks.harness.inspect import turns
-from confidence_tasks.harness.inspect.asking import call_key, simulated_seed
-from confidence_tasks.harness.inspect.model_calls import stage_reply
+from confidence_tasks.harness.inspect.asker import call_key
+from confidence_tasks.harness.inspect.call_settings import simulated_seed
+from confidence_tasks.harness.inspect.model_replies import stage_reply
 from confidence_tasks.harness.inspect.simulated import SimulatedSubject
 from confidence_tasks.harness.inspect.viewer import is_sent
-from confidence_tasks.harness.staged import conversations_of
 from confidence_tasks.harness.stopped import FinishedReplies
 from confidence_tasks.simulation.reply import ROLES, StageCall, call_seed, reply_in_role
 from confidence_tasks.study.definition import Study

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import anyio
 from inspect_ai.model import GenerateConfig, Model, get_model
 
-from confidence_tasks.harness.inspect.model_calls import reply_text
+from confidence_tasks.harness.inspect.model_replies import reply_text
 from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.study.trial import Question
 

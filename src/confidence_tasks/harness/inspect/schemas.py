@@ -17,7 +17,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import JSONSchema, concurrency
 
 from confidence_tasks.harness.compat import built_in_provider, prerequisite_error
-from confidence_tasks.harness.staged import is_single
+from confidence_tasks.harness.parameters import is_single
 from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.study.stage import Stage
 from confidence_tasks.study.structured import is_structured

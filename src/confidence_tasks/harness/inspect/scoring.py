@@ -11,16 +11,13 @@ from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect import lost
 from confidence_tasks.harness.inspect.asking import REPLIES
-from confidence_tasks.harness.inspect.model_calls import model_reply, reply_tokens
+from confidence_tasks.harness.inspect.model_replies import logprob_tokens, model_reply
 from confidence_tasks.harness.inspect.signatures import set_name, signature_of
 from confidence_tasks.harness.inspect.viewer import trial_score
-from confidence_tasks.harness.staged import (
-    as_scorer_error,
-    complete_parameters,
-    default_stages,
-    read_trial,
-    replies_from_json,
-)
+from confidence_tasks.harness.parameters import complete_parameters, default_stages
+from confidence_tasks.harness.stored_replies import replies_from_json
+from confidence_tasks.harness.trial import trial_from_replies
+from confidence_tasks.harness.usage_errors import as_scorer_error
 from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.stage import Replies
@@ -46,7 +43,7 @@ def replies_of(state: TaskState, study: Study) -> Replies:
                 f"sample {state.sample_id} has no replies, because Inspect recovered it from a killed run: its trial "
                 "is valid, but cannot be read again"
             )
-        return {first.name: [model_reply(state.output, reply_tokens(state.output))]}
+        return {first.name: [model_reply(state.output, logprob_tokens(state.output))]}
     return replies_from_json(stored)
 
 
@@ -69,7 +66,7 @@ def study_scorer(study: Study) -> Callable[..., Scorer]:
             if unscored := lost.score_of_lost(state.store):
                 return unscored
             question, replies = question_from_metadata(state.metadata), replies_of(state, study)
-            trial = read_trial(study, question, state.metadata["condition"], replies, options)
+            trial = trial_from_replies(study, question, state.metadata["condition"], replies, options)
             first, *_ = next(iter(replies.values()))
             rows = explanation(study, trial, question, first.tokens)
             return trial_score(study, trial, state.metadata, answer=trial.get("answer", ""), explanation=rows)

@@ -18,8 +18,10 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from confidence_tasks.harness.compat import active_sample
-from confidence_tasks.harness.inspect.model_calls import as_logprobs
-from confidence_tasks.harness.staged import STUDY, as_usage_error, call_of_others, first_call
+from confidence_tasks.harness.conversation import call_of_others, first_call
+from confidence_tasks.harness.inspect.local_model import as_logprobs
+from confidence_tasks.harness.parameters import STUDY
+from confidence_tasks.harness.usage_errors import as_usage_error
 from confidence_tasks.simulation.reply import (
     StageCall,
     call_seed,

@@ -13,7 +13,7 @@ from inspect_ai.scorer import SampleScore, Score
 from inspect_ai.util import EarlyStop
 
 from confidence_tasks.harness.inspect.viewer import scored_trial
-from confidence_tasks.harness.staged import UsageError
+from confidence_tasks.harness.usage_errors import UsageError
 from confidence_tasks.sources.source import seeded_key
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.gates import LEFT_OUT, LOST, Gate, GateProgress, difference, trial_value

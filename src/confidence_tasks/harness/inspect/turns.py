@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
 
-from confidence_tasks.harness.staged import visible_turn
+from confidence_tasks.harness.conversation import visible_turn
 
 
 def start_conversation(system: str, prompt: str) -> list[ChatMessage]:

@@ -1,4 +1,4 @@
-"""Configurations of lm-eval tasks and groups, their metrics, and error messages of the command ``lm_eval``.
+"""Configurations of lm-eval tasks and groups.
 
 The start-up hook adds the configurations to lm-eval's index; `stub_folder` writes them as YAML for ``--include_path``.
 
@@ -10,31 +10,20 @@ same questions, so lm-eval's standard error of their mean would be wrong. The re
 from __future__ import annotations
 
 import json
-import math
-import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from pathlib import Path, PurePath
+from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from confidence_tasks.catalogue import LM_EVAL_TASKS, studies
-from confidence_tasks.harness.compat import shorten_tracebacks, with_logged
-from confidence_tasks.harness.refusals import StopError
-from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.source import cache_folder, write_atomically
 from confidence_tasks.study import Study
-from confidence_tasks.study.measures import Measure, columns
-from confidence_tasks.study.parameter import did_you_mean
-
-if TYPE_CHECKING:
-    from confidence_tasks.statistics.core import FloatArray
-    from confidence_tasks.study.measures import Value
-
+from confidence_tasks.study.measures import Measure
 
 OFFLINE = "arithmetic"
 """Suffix of the group of a study's tasks on generated questions, which need no download."""
@@ -95,7 +84,7 @@ class TaskGroup:
     def _task(self, name: str, condition: str, source: str) -> dict[str, Any]:
         return {
             "task": name,
-            "class": StagedTask,
+            "class": StudyTaskFactory,
             "tag": list(dict.fromkeys((f"confidence_{self.name}", f"confidence_{source}"))),
             "metadata": {"condition": condition, "source": source, "study": self.study.address},
         }
@@ -163,11 +152,11 @@ class TaskOfOthers:
         """Declare the signature that lm-eval inspects; never called, because `__new__` returns another class."""
 
 
-_TASK = "confidence_tasks.harness.lm_eval.staged:StudyOfStages"
+_TASK = "confidence_tasks.harness.lm_eval.task:StudyTask"
 
 
-class StagedTask:
-    """Creates a :class:`~confidence_tasks.harness.lm_eval.staged.StudyOfStages`, whose module is imported only then."""
+class StudyTaskFactory:
+    """Creates a :class:`~confidence_tasks.harness.lm_eval.task.StudyTask`, whose module is imported only then."""
 
     def __new__(cls, config: Mapping[str, Any]) -> Any:
         """Return the task."""
@@ -200,87 +189,6 @@ def _yaml(value: Any) -> str:
     return json.dumps(value)
 
 
-# Metrics --------------------------------------------------------------------------------------------------------------
-
-
-TRIAL = "trial"
-"""Key of the trial in a sample's log, and of the number of trials in the results."""
-
-REVISIONS = "revisions"
-"""Key of a task's metadata in the results that holds the pinned revision of each source."""
-
-RESAMPLES = 1_000
-SEED = 0
-
-
-@dataclass(frozen=True, slots=True)
-class MetricTrial:
-    """One sample's value of a metric: the whole trial, because an aggregation gets only the values of its metric.
-
-    In the log it reads ``see trial``, so that the trial appears only once. ``cluster`` is that of the question.
-    """
-
-    trial: Mapping[str, Any]
-    cluster: str = ""
-
-    def __str__(self) -> str:
-        return f"see {TRIAL}"
-
-
-def sample_metrics(trial: Mapping[str, Any], names: Sequence[str], cluster: str = "") -> dict[str, Any]:
-    """Return a sample's values of the metrics ``names``, and the trial itself, which is logged but not aggregated."""
-    return with_logged({name: MetricTrial(trial, cluster) for name in names if name != TRIAL}, {TRIAL: trial})
-
-
-def aggregations(measures: Sequence[Measure]) -> dict[str, Callable[[Sequence[Any]], float]]:
-    """Return the aggregation of each metric: the measures, then their standard errors, then the number of trials.
-
-    lm-eval cannot compute a standard error for these metrics and writes ``N/A`` under ``<metric>_stderr``. A later
-    metric of that name replaces the entry.
-    """
-    return {
-        **{measure.name: _value(measure) for measure in measures},
-        **{f"{measure.name}_stderr": _standard_error(measure) for measure in measures},
-        TRIAL: len,
-    }
-
-
-def _value(measure: Measure) -> Callable[[Sequence[MetricTrial]], float]:
-    def value(trials: Sequence[MetricTrial]) -> float:
-        return float(measure.compute(columns([each.trial for each in trials]), None))
-
-    return value
-
-
-def _standard_error(measure: Measure) -> Callable[[Sequence[MetricTrial]], float]:
-    """Return the bootstrap standard error over the units of the report: clusters of questions, or questions."""
-
-    def standard_error(trials: Sequence[MetricTrial]) -> float:
-        import numpy as np
-
-        from confidence_tasks.statistics import bootstrap
-        from confidence_tasks.study.units import clustered_units
-
-        table = columns([each.trial for each in trials])
-        if math.isnan(float(measure.compute(table, None))):
-            return math.nan
-
-        def statistic(_: FloatArray, *, weights: FloatArray) -> Value:
-            return measure.compute(table, weights)
-
-        units = clustered_units(table, np.array([each.cluster for each in trials], dtype=object))
-        result = bootstrap(
-            statistic,
-            range(len(trials)),
-            clusters=table["question_id"] if units is None else units,
-            n_resamples=RESAMPLES,
-            seed=SEED,
-        )
-        return result.standard_error
-
-    return standard_error
-
-
 @click.command("lm-eval-path")
 def lm_eval_path() -> None:
     """Print the folder for lm_eval --include_path, in case lm_eval does not find the tasks.
@@ -290,51 +198,14 @@ def lm_eval_path() -> None:
     click.echo(stub_folder(studies()))
 
 
-_NOT_FOUND = "Tasks not found: "
-_NO_KEY = "API key not found"
-_NO_MODEL = re.compile(r"Attempted to load model '(.*)', but .* Supported model names: (.*)")
-"""Parts of lm-eval's messages about an unknown task, a missing key and an unknown model."""
-
-_EXTRA = frozenset({"torch", "transformers", "accelerate"})
-"""Modules that ``--model hf`` needs."""
+REVISIONS = "revisions"
+"""Key of a task's metadata in the results that holds the pinned revision of each source."""
 
 
-def shorten_lm_eval_tracebacks() -> None:
-    """Make the command ``lm_eval`` print one line instead of a traceback for a user's mistake."""
-    shorten_tracebacks(lambda error: describe_mistake(error) if _is_command(sys.argv) else "")
-
-
-def _is_command(arguments: list[str]) -> bool:
-    """Return whether Python runs the command ``lm_eval``, as a script or as a module."""
-    path = PurePath(arguments[0] if arguments else "")
-    return path.stem in ("lm_eval", "lm-eval") or path.parent.name == "lm_eval"
-
-
-def describe_mistake(error: BaseException) -> str:
-    """Return a message for an error of the command ``lm_eval``; empty if the error is not a user's mistake.
-
-    Examples
-    --------
-    >>> describe_mistake(ValueError("Tasks not found: riskevl"))
-    "there is no task 'riskevl'; did you mean 'riskeval'?"
-    >>> describe_mistake(ModuleNotFoundError("No module named 'torch'", name="torch"))
-    "No module named 'torch': pip install 'confidence-tasks[hf]'"
-    """
-    text = str(error)
-    if isinstance(error, SourceError | StopError) or text.startswith(_NO_KEY):
-        return text
-    if isinstance(error, ModuleNotFoundError) and error.name in _EXTRA:
-        return f"{text}: pip install 'confidence-tasks[hf]'"
-    if text.startswith(_NOT_FOUND):
-        return _suggest_tasks(text.removeprefix(_NOT_FOUND).split(", "))
-    if no_model := _NO_MODEL.match(text):
-        name, known = no_model.groups()
-        return f"there is no model {name!r}{did_you_mean(name, known.split(', ')) or f'. There are {known}'}"
-    return ""
-
-
-def _suggest_tasks(missing: Iterable[str]) -> str:
-    """Suggest tasks of this package with a similar name; empty if there are none, as lm-eval's may be meant."""
-    known = [name for name, _ in configurations(studies())]
-    hints = [f"there is no task {name!r}{hint}" for name in missing if (hint := did_you_mean(name, known))]
-    return ". ".join(hints)
+def __getattr__(name: str) -> Any:
+    """Return `StudyTaskFactory` under its earlier name, for one release."""
+    if name == "StagedTask":
+        message = f"{__name__}.StagedTask is StudyTaskFactory"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return StudyTaskFactory
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

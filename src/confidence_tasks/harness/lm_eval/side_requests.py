@@ -14,10 +14,10 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
 from confidence_tasks.harness.compat import add_request_type
+from confidence_tasks.harness.conversation import visible_turn
 from confidence_tasks.harness.lm_eval.chat import Turns, render
 from confidence_tasks.harness.lm_eval.generated import stop_of
-from confidence_tasks.harness.lm_eval.stage_requests import GENERATION, StageGeneration
-from confidence_tasks.harness.staged import visible_turn
+from confidence_tasks.harness.lm_eval.sample_requests import GENERATION, StageGeneration
 from confidence_tasks.harness.stopped import PROBLEMS, why_unanswered
 from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.study.stage import ModelReply, Stage, Token

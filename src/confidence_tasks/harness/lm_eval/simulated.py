@@ -9,8 +9,9 @@ from typing import Any, NoReturn
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
-from confidence_tasks.harness.lm_eval.stage_requests import StageGeneration
-from confidence_tasks.harness.staged import as_usage_error, first_call
+from confidence_tasks.harness.conversation import first_call
+from confidence_tasks.harness.lm_eval.sample_requests import StageGeneration
+from confidence_tasks.harness.usage_errors import as_usage_error
 from confidence_tasks.simulation.reply import Reply, StageCall, call_seed, reply_tokens
 from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.study.stage import Token

@@ -86,7 +86,7 @@ def rescore(
 
 def _found(logs: Sequence[str]) -> dict[str, str]:
     """Return the logs under some paths by their full addresses, and tell which paths have none."""
-    from confidence_tasks.logs.collection import logs_under, why_nothing
+    from confidence_tasks.logs.file_readers import logs_under, why_nothing
 
     found = {}
     for log in dict.fromkeys(logs):
@@ -131,24 +131,24 @@ def _targets(paths: Mapping[str, str], folder: str) -> dict[str, str]:
 
 def _rescore_each(targets: Mapping[str, str], jobs: int | None, scheduler: str | None) -> list[Outcome]:
     """Rescore logs in parallel into their targets, and return their outcomes in the same order."""
-    from confidence_tasks.harness.workers import Lost
-    from confidence_tasks.logs.collection import is_much
+    from confidence_tasks.harness.workers import LostJob
+    from confidence_tasks.logs.collection import are_large
 
     work: list[Job] = [(path, (path, target)) for path, target in targets.items()]
     outcomes: dict[int, Outcome] = {}
     with open_workers(jobs, scheduler) as workers, progress("rescoring") as advance:
-        chosen = workers.if_worth(is_much([path for path, _ in work]))
+        chosen = workers.for_amount(are_large([path for path, _ in work]))
         for number, result in chosen.run(_rescore, work, advance):
             path, _ = work[number]
-            outcomes[number] = Outcome(path, error=result.reason) if isinstance(result, Lost) else result
+            outcomes[number] = Outcome(path, error=result.reason) if isinstance(result, LostJob) else result
     return [outcomes[number] for number in range(len(work))]
 
 
 def _rescore(path: str, target: str) -> Outcome:
     """Rescore a log; an error becomes the outcome, so that the other logs are still rescored."""
-    from confidence_tasks.harness.inspect.model_calls import RoleError
+    from confidence_tasks.harness.inspect.roles import RoleError
     from confidence_tasks.harness.inspect.scoring import LostRepliesError
-    from confidence_tasks.logs.collection import why_unreadable
+    from confidence_tasks.logs.file_readers import why_unreadable
     from confidence_tasks.logs.rescore import rescore as rescore_log
     from confidence_tasks.logs.trial_files import NotTrialsError
 

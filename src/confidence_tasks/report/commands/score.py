@@ -146,7 +146,7 @@ def score(
 
 def _score_study(path: Path, study: str, **arguments: Any) -> Scored:
     """Score a file of replies to a study."""
-    from confidence_tasks.logs.rescore import metrics_of
+    from confidence_tasks.logs.log_scores import metrics_of
     from confidence_tasks.report.score_replies import score_replies
 
     records: list[dict[str, Any]] = [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from markupsafe import Markup
 
-from confidence_tasks.harness.workers import Job, Lost, Workers
+from confidence_tasks.harness.workers import Job, LostJob, Workers
 from confidence_tasks.logs.cache import Cache, computed
 from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.checks import notices_of
@@ -326,7 +326,7 @@ def figure_views(
     ]
     results = computed(panel_svg, jobs, "panel", str, workers, cache, enough=WORTH_WORKERS)
     drawn = iter(
-        Markup(panel_svg(*arguments) if isinstance(svg, Lost) else svg)  # noqa: S704 - matplotlib escapes
+        Markup(panel_svg(*arguments) if isinstance(svg, LostJob) else svg)  # noqa: S704 - matplotlib escapes
         for (_, arguments), svg in zip(jobs, results, strict=True)
     )
     views = []

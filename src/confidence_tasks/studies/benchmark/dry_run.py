@@ -8,9 +8,9 @@ from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser, GenerateConfig
 
+from confidence_tasks.harness.conversation import call_of_others
 from confidence_tasks.harness.inspect.dry_run import DryCall, OtherTask, sent_messages, texts_of
 from confidence_tasks.harness.inspect.simulated import SimulatedSubject, question_of
-from confidence_tasks.harness.staged import call_of_others
 from confidence_tasks.simulation.reply import ANSWER_OF_OTHERS
 from confidence_tasks.studies.benchmark.asking import Ask, parse_asks
 from confidence_tasks.studies.benchmark.tasks import with_confidence

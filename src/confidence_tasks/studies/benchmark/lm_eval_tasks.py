@@ -22,13 +22,15 @@ from confidence_tasks.harness.compat import (
     model_arguments,
     taken_requests,
 )
+from confidence_tasks.harness.conversation import call_of_others
 from confidence_tasks.harness.correctness import ASKED, SUFFIX, Correctness, is_partial
-from confidence_tasks.harness.lm_eval.groups import MetricTrial, aggregations
+from confidence_tasks.harness.lm_eval.metadata import warn_once
+from confidence_tasks.harness.lm_eval.metrics import MetricTrial, aggregations
 from confidence_tasks.harness.lm_eval.named_server import REQUEST_TYPE as NAME_SERVER
 from confidence_tasks.harness.lm_eval.named_server import NamedServer
 from confidence_tasks.harness.lm_eval.side_requests import REQUEST_TYPE, SideRequest
-from confidence_tasks.harness.lm_eval.staged import StudyOfStages, warn_once
-from confidence_tasks.harness.staged import as_usage_error, call_of_others
+from confidence_tasks.harness.lm_eval.task import StudyTask
+from confidence_tasks.harness.usage_errors import as_usage_error
 from confidence_tasks.studies.benchmark import STUDY
 from confidence_tasks.studies.benchmark.asking import Ask, parse_asks
 from confidence_tasks.studies.benchmark.trials import asked_trials
@@ -125,7 +127,7 @@ def _asking(item: Task | Group, asks: Sequence[Ask], chosen: Correctness) -> Tas
 def _check(task: Task) -> None:
     """Raise ValueError for a task whose replies cannot be asked about."""
     name = task.task_name
-    if isinstance(task, StudyOfStages):
+    if isinstance(task, StudyTask):
         raise ValueError(f"{name} asks for a confidence itself: run it without with_confidence")
     if task.OUTPUT_TYPE != GENERATIVE:
         raise ValueError(

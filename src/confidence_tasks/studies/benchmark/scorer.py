@@ -28,24 +28,22 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
+from confidence_tasks.harness.conversation import call_of_others, visible_turn
 from confidence_tasks.harness.correctness import Correctness, is_partial
 from confidence_tasks.harness.inspect.foreign_scores import CORRECT, STATED, correctness
+from confidence_tasks.harness.inspect.local_model import greedy_settings, is_local, replace_logprobs
 from confidence_tasks.harness.inspect.lost import score_of_lost
-from confidence_tasks.harness.inspect.model_calls import (
-    asked_model,
-    call_cache,
-    greedy_settings,
-    is_local,
+from confidence_tasks.harness.inspect.model_calls import asked_model, call_cache
+from confidence_tasks.harness.inspect.model_replies import (
+    logprob_tokens,
     model_reply,
-    replace_logprobs,
     reply_text,
-    reply_tokens,
     why_stopped,
 )
 from confidence_tasks.harness.inspect.schemas import SchemaGate, refuse_schemas, response_schema
 from confidence_tasks.harness.inspect.simulated import question_of
-from confidence_tasks.harness.staged import as_scorer_error, call_of_others, visible_turn
 from confidence_tasks.harness.stopped import PROBLEMS, why_unanswered
+from confidence_tasks.harness.usage_errors import as_scorer_error
 from confidence_tasks.reading.explanation import escape_markdown
 from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.simulation.reply import stage_call
@@ -211,7 +209,7 @@ def _read(ask: Ask, output: ModelOutput, model: str) -> tuple[float, str]:
         return math.nan, output.error or "the reply is empty"
     if stop := why_stopped(output):
         return math.nan, f"the reply was {PROBLEMS[stop]}"
-    reply = model_reply(output, reply_tokens(output))
+    reply = model_reply(output, logprob_tokens(output))
     if ask.needs_logprobs and not reply.tokens:
         return math.nan, f"{model} returned no log-probabilities"
     return ask.confidence(reply), reply.text

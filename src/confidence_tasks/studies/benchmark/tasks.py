@@ -10,7 +10,7 @@ from inspect_ai import Task
 from inspect_ai import task as inspect_task
 
 from confidence_tasks.harness.compat import created_task
-from confidence_tasks.harness.staged import as_usage_error
+from confidence_tasks.harness.usage_errors import as_usage_error
 from confidence_tasks.studies.benchmark import wrapping
 from confidence_tasks.study.parameter import did_you_mean
 

@@ -6,10 +6,10 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.lost import score_of_lost
-from confidence_tasks.harness.inspect.model_calls import ask_role
+from confidence_tasks.harness.inspect.roles import ask_role
 from confidence_tasks.harness.inspect.scoring import replies_of
 from confidence_tasks.harness.inspect.viewer import trial_score
-from confidence_tasks.harness.staged import read_trial
+from confidence_tasks.harness.trial import trial_from_replies
 from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.studies.logprob_metacognition.replies import (
     ANSWER,
@@ -43,7 +43,7 @@ def nlp_metad_scorer(
             return lost
         question = question_from_metadata(state.metadata).with_metadata(**changes)
         replies = replies_of(state, STUDY)
-        trial = read_trial(STUDY, question, state.metadata["condition"], replies, {})
+        trial = trial_from_replies(STUDY, question, state.metadata["condition"], replies, {})
         if domains == "model":
             asked = classifier_prompt(question.text, question.gold or "")
             reply = await ask_role(CLASSIFIER_ROLE, CLASSIFIER_SYSTEM, asked, state, cache=cache)

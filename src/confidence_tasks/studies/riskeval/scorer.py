@@ -8,11 +8,12 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.inspect.lost import score_of_lost
-from confidence_tasks.harness.inspect.model_calls import ask_role, can_ask
+from confidence_tasks.harness.inspect.roles import ask_role, can_ask
 from confidence_tasks.harness.inspect.scoring import replies_of
 from confidence_tasks.harness.inspect.viewer import trial_score
-from confidence_tasks.harness.staged import default_stages, record_marks
+from confidence_tasks.harness.parameters import default_stages
 from confidence_tasks.harness.stopped import PROBLEMS, FinishedReplies, status_with
+from confidence_tasks.harness.trial import record_marks
 from confidence_tasks.reading.answers import known_answers
 from confidence_tasks.reading.explanation import escape_markdown, explanation
 from confidence_tasks.reading.thoughts import strip_thoughts
