@@ -18,7 +18,8 @@ def curve_figure(curve: PowerCurve) -> Figure:
     """Return the figure of a power curve, with the target and the number of questions that reaches it."""
     import numpy as np
 
-    from confidence_tasks.report.figures import SERIES, Colour, Figure, Line, Panel, panels
+    from confidence_tasks.drawing import SERIES, Colour
+    from confidence_tasks.report.figures import Figure, Line, Panel, panels
 
     positions = np.arange(len(curve.n), dtype=np.float64)
     line = Line("power", SERIES[0], positions, curve.power, curve.low, curve.high)

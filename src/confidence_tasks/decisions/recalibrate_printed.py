@@ -44,7 +44,8 @@ def reliability_figure(answers: JudgedAnswers, meaning: Recalibration, settings:
     import numpy as np
 
     from confidence_tasks.decisions.recalibration import band
-    from confidence_tasks.report.figures import SERIES, Figure, Line, Panel, panels
+    from confidence_tasks.drawing import SERIES
+    from confidence_tasks.report.figures import Figure, Line, Panel, panels
 
     knots = np.array(meaning.confidence)
     low, high = band(answers, meaning, settings)

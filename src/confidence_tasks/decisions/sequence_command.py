@@ -174,7 +174,8 @@ def _figure(found: Sequence[GateSequence]) -> Figure:
 def _panel(found: GateSequence) -> Panel:
     import numpy as np
 
-    from confidence_tasks.report.figures import SERIES, Colour, Panel
+    from confidence_tasks.drawing import SERIES, Colour
+    from confidence_tasks.report.figures import Panel
 
     limits = found.limits
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from confidence_tasks.drawing import Colour, series
 from confidence_tasks.logs.task_trials import in_order
-from confidence_tasks.report.figures import Colour, series
 from confidence_tasks.report.labels import between, measure_label, number, p_value, signed
 from confidence_tasks.report.markdown import markdown_table
 from confidence_tasks.statistics import reliability_curve

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from confidence_tasks.drawing import Colour
 from confidence_tasks.harness.workers import Advance, Workers
 from confidence_tasks.logs.cache import Cache
 from confidence_tasks.logs.collection import Collection
@@ -27,8 +28,9 @@ from confidence_tasks.report import general_tables
 from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, Overview, overviews
-from confidence_tasks.report.figures import SHARED, Colour, Figure, figure_svg, share_parts
+from confidence_tasks.report.figures import Figure, figure_svg
 from confidence_tasks.report.figures.general import ModelStyles, model_styles
+from confidence_tasks.report.figures.page_panels import SHARED, share_parts
 from confidence_tasks.report.labels import (
     LATEX,
     TITLE,

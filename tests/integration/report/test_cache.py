@@ -23,7 +23,8 @@ from confidence_tasks.logs.trial_files import TrialFile
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.compare import compare_models
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.figures import Figure, Panel, panel_svg
+from confidence_tasks.report.figures import Figure, Panel
+from confidence_tasks.report.figures.page_panels import panel_svg
 from confidence_tasks.report.page.tasks import figure_views
 
 pytestmark = pytest.mark.slow

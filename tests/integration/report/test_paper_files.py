@@ -16,8 +16,8 @@ from tests.unit.report.paper_runs import (
 from tests.unit.report.runs import write
 from tests.unit.report.test_paper import table
 
+from confidence_tasks.drawing import Colour
 from confidence_tasks.report.commands.report import report as command
-from confidence_tasks.report.figures import Colour
 from confidence_tasks.report.paper.filled import paper_frame, write_paper
 from confidence_tasks.studies.scales.replies import GRANULARITY
 

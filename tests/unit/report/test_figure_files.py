@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from confidence_tasks.report.figures import Colour, Figure, Line, figure_svg, panel, panels
+from confidence_tasks.drawing import Colour
+from confidence_tasks.report.figures import Figure, Line, figure_svg, panel, panels
 
 
 def drawn(title):

@@ -7,9 +7,9 @@ import pytest
 from tests.trials import question_set_trial
 from tests.unit.report.runs import undrawn_report, write
 
+from confidence_tasks.drawing import Colour
 from confidence_tasks.report import Report, collect
 from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.figures import Colour
 from confidence_tasks.report.labels import STATUSES, page_part
 from confidence_tasks.sources import Question
 

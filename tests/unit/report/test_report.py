@@ -14,11 +14,13 @@ import pytest
 from click.testing import CliRunner
 from tests.unit.report.runs import rows, undrawn_report, write
 
+from confidence_tasks.drawing import Colour
 from confidence_tasks.report import collect
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates import Settings
 from confidence_tasks.report.extra_tables import side_by_side
-from confidence_tasks.report.figures import Colour, Panel, panel_svg
+from confidence_tasks.report.figures import Panel
+from confidence_tasks.report.figures.page_panels import panel_svg
 from confidence_tasks.report.labels import coded, number, page_part
 from confidence_tasks.report.page import extra_view
 from confidence_tasks.statistics import auarc, complete, coverage, ece, reliability_curve, wilson_interval

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from confidence_tasks.drawing import Colour, series
 from confidence_tasks.logs.task_trials import Columns, ModelTrials
-from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels, series
+from confidence_tasks.report.figures import Figure, LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.groups import BY_CONDITION, split_by_source
 from confidence_tasks.report.labels import group_label
 from confidence_tasks.statistics import Interval, complete, reliability_curve

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confidence_tasks.report.figures import Colour, Line, tips
+from confidence_tasks.drawing import Colour, tips
+from confidence_tasks.report.figures import Line
 from confidence_tasks.statistics import risk_coverage_curve
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.discrimination import type2_roc_curve
@@ -15,6 +16,7 @@ from confidence_tasks.statistics.discrimination import type2_roc_curve
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from confidence_tasks.drawing.axes import PageAxes
     from confidence_tasks.statistics.calibration.binning import ReliabilityCurve
 
 _DIAGONAL: dict[str, Any] = {
@@ -30,14 +32,16 @@ _MAX_POINTS, _MIN_POINTS, _POINTS_OF_ALL = 120, 40, 1_000
 """Maximum and minimum number of points drawn of a curve, and number of points of all curves between these bounds."""
 
 
-def unit_square(axes: Axes, x: str, y: str) -> None:
+def unit_square(axes: Axes | PageAxes, x: str, y: str) -> None:
     """Make both axes run from 0 to 1."""
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=x, ylabel=y)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_ticks([0.0, 0.5, 1.0], ["0", ".5", "1"])
 
 
-def reliability(axes: Axes, curve: ReliabilityCurve, colour: Colour, *, outcomes: bool = True) -> None:
+def reliability(
+    axes: Axes | PageAxes, curve: ReliabilityCurve, colour: Colour, *, outcomes: bool = True
+) -> None:
     """Draw accuracy against confidence in bins, above a histogram of confidence.
 
     With ``outcomes``, answers are right or wrong, and intervals and consistency bars are drawn. Without, correctness is
@@ -68,7 +72,12 @@ def reliability(axes: Axes, curve: ReliabilityCurve, colour: Colour, *, outcomes
 
 
 def histogram(
-    axes: Axes, raw: FloatArray, correct: FloatArray, weights: FloatArray, lower: float, upper: float
+    axes: Axes | PageAxes,
+    raw: FloatArray,
+    correct: FloatArray,
+    weights: FloatArray,
+    lower: float,
+    upper: float,
 ) -> None:
     """Draw a histogram of stated confidence, right answers below wrong ones; label the three most frequent values.
 
@@ -101,7 +110,13 @@ def histogram(
 
 
 def curves(
-    axes: Axes, lines: Sequence[Line], x: str, y: str, *, diagonal: bool = False, lowest: float = 0.0
+    axes: Axes | PageAxes,
+    lines: Sequence[Line],
+    x: str,
+    y: str,
+    *,
+    diagonal: bool = False,
+    lowest: float = 0.0,
 ) -> None:
     """Draw curves in the unit square, or in its part above ``lowest``."""
     if diagonal:
@@ -128,7 +143,12 @@ def curves(
 
 
 def accepted(
-    axes: Axes, lines: Sequence[Line], marks: Sequence[Line], texts: Sequence[Sequence[str]], *, lowest: float
+    axes: Axes | PageAxes,
+    lines: Sequence[Line],
+    marks: Sequence[Line],
+    texts: Sequence[Sequence[str]],
+    *,
+    lowest: float,
 ) -> None:
     """Draw accuracy against the share of accepted answers, and points on the curves, each with its tooltip."""
     curves(axes, lines, "share accepted", "accuracy", lowest=lowest)
@@ -149,7 +169,7 @@ def accuracy_coverage(correct: FloatArray, confidence: FloatArray) -> tuple[Floa
 
 
 def intervals(
-    axes: Axes,
+    axes: Axes | PageAxes,
     labels: Sequence[str],
     lines: Sequence[Line],
     y: str,
@@ -182,7 +202,7 @@ def intervals(
 
 
 def points(
-    axes: Axes,
+    axes: Axes | PageAxes,
     lines: Sequence[Line],
     x: str,
     y: str,
@@ -209,7 +229,7 @@ def points(
 
 
 def _dots(
-    axes: Axes,
+    axes: Axes | PageAxes,
     line: Line,
     x: FloatArray,
     y: FloatArray,
@@ -231,7 +251,7 @@ def _limits(line: Line, k: np.intp | int) -> str:
     return f" [{line.low[k]:.3f}, {line.high[k]:.3f}]"
 
 
-def over_range(axes: Axes, lines: Sequence[Line], x: str, y: str, *, shares: bool = True) -> None:
+def over_range(axes: Axes | PageAxes, lines: Sequence[Line], x: str, y: str, *, shares: bool = True) -> None:
     """Draw curves at numeric positions; ``shares`` lie between 0 and 1."""
     for line in lines:
         axes.plot(line.x, line.y, color=line.colour, linewidth=1.3)
@@ -241,7 +261,7 @@ def over_range(axes: Axes, lines: Sequence[Line], x: str, y: str, *, shares: boo
         axes.set_yticks([0.0, 0.5, 1.0], ["0", ".5", "1"])
 
 
-def counts(axes: Axes, values: FloatArray, low: int, high: int, x: str, y: str) -> None:
+def counts(axes: Axes | PageAxes, values: FloatArray, low: int, high: int, x: str, y: str) -> None:
     """Draw a histogram of the whole numbers from ``low`` to ``high``."""
     edges = np.arange(low - 0.5, high + 1.0)
     number, _ = np.histogram(values, edges)
@@ -249,7 +269,9 @@ def counts(axes: Axes, values: FloatArray, low: int, high: int, x: str, y: str) 
     axes.set(xlim=(low - 0.5, high + 0.5), xlabel=x, ylabel=y)
 
 
-def scatter(axes: Axes, x: FloatArray, y: FloatArray, colour: Colour, labels: tuple[str, str]) -> None:
+def scatter(
+    axes: Axes | PageAxes, x: FloatArray, y: FloatArray, colour: Colour, labels: tuple[str, str]
+) -> None:
     """Draw one dot per trial in the unit square, and the diagonal y = x."""
     axes.plot([0, 1], [0, 1], **_DIAGONAL)
     axes.plot(x, y, "o", color=colour, markersize=2, markeredgewidth=0, alpha=0.4)
@@ -257,7 +279,7 @@ def scatter(axes: Axes, x: FloatArray, y: FloatArray, colour: Colour, labels: tu
 
 
 def trends(
-    axes: Axes,
+    axes: Axes | PageAxes,
     labels: Sequence[str],
     lines: Sequence[Line],
     x: str,
@@ -280,3 +302,9 @@ def trends(
 
 def _tip(line: Line, k: np.intp, labels: Sequence[str]) -> str:
     return f"{line.label}, {labels[int(line.x[k])]}: {line.y[k]:.3f}{_limits(line, k)}"
+
+
+DIAGRAMS = frozenset(
+    (reliability, histogram, curves, accepted, intervals, points, over_range, counts, scatter, trends)
+)
+"""The diagrams that need no more of Matplotlib's axes than :class:`~confidence_tasks.drawing.axes.PageAxes` has."""

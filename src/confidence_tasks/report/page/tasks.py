@@ -16,9 +16,10 @@ from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.checks import notices_of
 from confidence_tasks.report.estimates import Estimated, Settings
 from confidence_tasks.report.extra_tables import ExtraTable, Overview
-from confidence_tasks.report.figures import Figure, LegendEntry, Line, Panel, panel, panel_svg, panels
+from confidence_tasks.report.figures import Figure, LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.figures.acceptance import acceptance
 from confidence_tasks.report.figures.general import GENERAL, ModelStyles, interval_line
+from confidence_tasks.report.figures.page_panels import panel_svg
 from confidence_tasks.report.labels import STATUSES, group_label, measure_label, number, signed
 from confidence_tasks.report.notices import Notice
 from confidence_tasks.report.page import (

@@ -16,10 +16,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from confidence_tasks.drawing import Colour
 from confidence_tasks.logs.task_trials import ModelTrials
 from confidence_tasks.report import checks, paper
 from confidence_tasks.report.extra_tables import extra_table, trials_frame
-from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, panel, panels
+from confidence_tasks.report.figures import Figure, LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, interval_line
 from confidence_tasks.report.notices import check
 from confidence_tasks.report.paper import MODELS, heading

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from confidence_tasks.drawing import Colour
 from confidence_tasks.logs.task_trials import ModelTrials
 from confidence_tasks.own_replies.intervals import level_of
 from confidence_tasks.report.checks import READING
-from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, panel, panels
+from confidence_tasks.report.figures import LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, interval_line
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import StudyReport

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from confidence_tasks.drawing import Colour
 from confidence_tasks.report.extra_tables import extra_table
-from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, panel, panels
+from confidence_tasks.report.figures import LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_of, interval_line, model_keys
 from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.report.results import TaskResults

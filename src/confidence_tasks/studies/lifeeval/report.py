@@ -15,11 +15,12 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from confidence_tasks.drawing import Colour, ordered
 from confidence_tasks.logs.task_trials import Columns, ModelTrials
 from confidence_tasks.report import checks, paper
 from confidence_tasks.report.estimates import Estimated, combined, distributions, interval_of_measure, mean
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, table_of_entries, trials_frame
-from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, general, ordered, panel, panels
+from confidence_tasks.report.figures import LegendEntry, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, figure_of
 from confidence_tasks.report.groups import Group, members_of, ordered_by_group, split_by_source
 from confidence_tasks.report.labels import group_label, measure_label

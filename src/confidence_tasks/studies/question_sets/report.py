@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from confidence_tasks.drawing import Colour
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.report.extra_tables import ExtraTable, OverviewDesign, Side, trials_frame
-from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, general, panel, panels
+from confidence_tasks.report.figures import Figure, LegendEntry, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles
 from confidence_tasks.report.groups import ordered_by_group
 from confidence_tasks.report.results import TaskResults

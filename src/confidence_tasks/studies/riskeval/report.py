@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from confidence_tasks.drawing import Colour
 from confidence_tasks.logs.task_trials import Columns, ModelTrials
 from confidence_tasks.logs.texts import printable
 from confidence_tasks.report import checks, paper
 from confidence_tasks.report.extra_tables import extra_table, interval_cells, side_by_side
-from confidence_tasks.report.figures import Colour, Figure, LegendEntry, Line, Panel, general, panel, panels
+from confidence_tasks.report.figures import Figure, LegendEntry, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import (
     MakeFigure,
     ModelStyles,

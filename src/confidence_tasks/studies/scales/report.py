@@ -13,10 +13,11 @@ from itertools import starmap
 
 import numpy as np
 
+from confidence_tasks.drawing import Colour, ordered
 from confidence_tasks.logs.task_trials import Columns, ModelTrials
 from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.report import checks, paper
-from confidence_tasks.report.figures import Colour, LegendEntry, Line, Panel, general, ordered, panel, panels
+from confidence_tasks.report.figures import LegendEntry, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import (
     ModelStyles,
     complete_by_source,
