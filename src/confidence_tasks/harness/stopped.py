@@ -12,7 +12,12 @@ from confidence_tasks.study.definition import Study
 from confidence_tasks.study.stage import ModelReply, Replies, Stage, Stop
 from confidence_tasks.study.trial import READABLE, Question, Status
 
-_STATUSES: Mapping[Stop, Status] = {"length": "truncated", "filter": "filtered", "thought": "reasoning_only"}
+STATUSES_OF_STOPS: Mapping[Stop, Status] = {
+    "length": "truncated",
+    "filter": "filtered",
+    "thought": "reasoning_only",
+}
+"""Status of the trial of a reply that the model did not finish."""
 
 PROBLEMS: Mapping[Stop, str] = {
     "length": "cut off at the token limit",
@@ -33,8 +38,9 @@ STOPS: Mapping[str, Stop] = {
 NOTICES: Mapping[Status, tuple[str, str]] = {
     "truncated": (
         "Replies cut off at the token limit",
-        "They are not read. Long replies belong to hard questions, so all estimates are biased: run again with a higher"
-        " limit (`--max-tokens` on Inspect, `--gen_kwargs max_gen_toks=4096` on lm-eval), or with less reasoning.",
+        "Studies do not read them, and scorers of other tasks read what is there. Long replies belong to hard"
+        " questions, so all estimates are biased: run again with a higher limit (`--max-tokens` on Inspect,"
+        " `--gen_kwargs max_gen_toks=4096` on lm-eval), or with less reasoning.",
     ),
     "filtered": (
         "Replies stopped by the provider's content filter",
@@ -131,4 +137,4 @@ def status_with(finished: Replies, status: Status) -> Status:
     """Return the status of a trial: if it cannot be read, why the first reply that was emptied is unfinished."""
     stops = [reply.stop for of_stage in finished.values() for reply in of_stage if not reply.text]
     stop = next((stop for stop in stops if stop), None)
-    return status if stop is None or status in READABLE else _STATUSES[stop]
+    return status if stop is None or status in READABLE else STATUSES_OF_STOPS[stop]

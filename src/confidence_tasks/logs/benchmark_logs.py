@@ -12,12 +12,14 @@ from inspect_ai.log import EvalLog, EvalSample
 
 from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness, is_partial
 from confidence_tasks.harness.inspect.foreign_scores import correctness, own_scorers
-from confidence_tasks.harness.inspect.model_replies import reply_text
+from confidence_tasks.harness.inspect.model_replies import reply_text, why_stopped
+from confidence_tasks.harness.stopped import PROBLEMS
 from confidence_tasks.logs.benchmark_samples import MOST_CHARACTERS
 from confidence_tasks.logs.benchmark_signals import sample_signals, signal_columns, signals_worth_showing
-from confidence_tasks.logs.log_contents import whole_samples
-from confidence_tasks.logs.trial_files import NotTrialsError, prompt_digest, question_digest
+from confidence_tasks.logs.log_contents import fallback_models, whole_samples
+from confidence_tasks.logs.trial_files import SHARED, NotTrialsError, prompt_digest, question_digest
 from confidence_tasks.reading.cleaning import marks_of_reply
+from confidence_tasks.study.stage import Stop
 from confidence_tasks.study.structured import STRUCTURED
 from confidence_tasks.study.trial import RULES
 
@@ -29,7 +31,8 @@ class BenchmarkLog:
     Attributes
     ----------
     rows : dict of str to list
-        Columns of the trials: one trial for each sample and signal.
+        Columns of the trials: one trial for each sample and signal. ``fallback`` is the model that answered instead of
+        the requested one, empty for none.
     n_samples, n_read : int
         Number of samples in the log, and of those with a trial.
     graded_by : dict of str to str
@@ -102,13 +105,9 @@ def benchmark_log(
     for sample in _samples(path, invalid):
         log.n_samples += 1
         if not sample.error and not sample.limit:  # otherwise it is lost, whatever its scorer said
-            read.append(
-                _Read(
-                    sample,
-                    *correctness(sample.scores or {}, correct),
-                    sample_signals(sample, correct.signals),
-                )
-            )
+            stop = why_stopped(sample.output)
+            outcome = _FILTERED if stop == "filter" else correctness(sample.scores or {}, correct)
+            read.append(_Read(sample, *outcome, sample_signals(sample, correct.signals), stop))
     _require_outcomes(read, f"task {task} (status: {header.status})")
     signals = signals_worth_showing([each.signals for each in read])
     log.n_read = len(read)
@@ -116,13 +115,8 @@ def benchmark_log(
     for each in read:
         facts = _facts(each.sample, task)
         for signal in signals:
-            log.add(
-                {
-                    **facts,
-                    "correct": each.correct,
-                    **signal_columns(signal, each.signals.get(signal, math.nan)),
-                }
-            )
+            columns = signal_columns(signal, each.signals.get(signal, math.nan), each.stop)
+            log.add({**facts, "correct": each.correct, **columns})
     return log
 
 
@@ -134,12 +128,17 @@ def _graded_by(sample: EvalSample, correct: Correctness) -> dict[str, str]:
 
 
 class _Read(NamedTuple):
-    """A sample with its correctness, or the reason why it has none, and its signals."""
+    """A sample with its correctness, or the reason why it has none, its signals, and why its reply is unfinished."""
 
     sample: EvalSample
     correct: float
     reason: str
     signals: dict[str, float]
+    stop: Stop
+
+
+_FILTERED = math.nan, f"the answers were {PROBLEMS['filter']}"
+"""Correctness of a reply that a content filter stopped: it is no answer, whatever the scorer says of its text."""
 
 
 def _samples(path: str, invalid: frozenset[tuple[str, int]]) -> Iterator[EvalSample]:
@@ -180,9 +179,21 @@ def _facts(sample: EvalSample, task: str) -> dict[str, Any]:
         "question_digest": question_digest(str(messages), options),
         "prompt_digest": prompt_digest(messages) if messages else "",
         RULES: _marks(sample),
+        **_shared(sample),
+        "fallback": _fallback(sample),
         "sample_id": str(sample.id),
         "epoch": sample.epoch,
     }
+
+
+def _fallback(sample: EvalSample) -> str:
+    return fallback_models([each.model_dump() for each in sample.model_fallbacks or ()])
+
+
+def _shared(sample: EvalSample) -> dict[str, str]:
+    """Return the subject and the cluster of a question, as its task named them in the metadata of the sample."""
+    named = {key: (sample.metadata or {}).get(key) for key in SHARED}
+    return {key: str(value) if isinstance(value, str | int) else "" for key, value in named.items()}
 
 
 def _marks(sample: EvalSample) -> str:

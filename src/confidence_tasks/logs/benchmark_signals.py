@@ -14,7 +14,9 @@ from inspect_ai.log import EvalSample
 
 from confidence_tasks.harness.inspect.foreign_scores import ASKING_SCORER, CORRECT, STATED
 from confidence_tasks.harness.inspect.model_replies import logprob_tokens, model_reply
+from confidence_tasks.harness.stopped import STATUSES_OF_STOPS
 from confidence_tasks.logs.benchmark_samples import UNMEASURED
+from confidence_tasks.reading.cut_off import ends_in_format
 from confidence_tasks.reading.signal_scales import NATS, PROBABILITY, Scale
 from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.reading.thoughts import without_thoughts
@@ -27,7 +29,7 @@ from confidence_tasks.reading.token_probabilities import (
     tokens_from_reply,
 )
 from confidence_tasks.reading.token_signals import REPLY_SIGNALS, MissingSignalError
-from confidence_tasks.study.stage import ModelReply, Token
+from confidence_tasks.study.stage import ModelReply, Stop, Token
 
 _PROBABILITIES_OF_TOKENS = frozenset({"mean_logprob", "sum_logprob", "min_logprob"})
 """Signals in nats, at most 0."""
@@ -47,13 +49,22 @@ def sample_signals(sample: EvalSample, further: Sequence[str]) -> dict[str, floa
     values = _asked(sample)
     if sample.output.choices:
         reply = model_reply(sample.output, logprob_tokens(sample.output))
-        values.setdefault(STATED, stated_confidence_of(reply.text))
-        if not is_unmeasured(reply.tokens):
+        values.setdefault(STATED, _stated(reply))
+        if reply.stop != "filter" and not is_unmeasured(reply.tokens):
             behind = without_thoughts(reply)
             answer = replace(behind, tokens=tuple(tokens_from_reply(behind)))
             values |= _of_tokens(list(answer.tokens), len(sample.choices or ()))
             values |= _further(answer, further)
     return values
+
+
+def _stated(reply: ModelReply) -> float:
+    """Return the confidence that a reply states; of one that was cut off, only at its end."""
+    if reply.stop == "length" and not ends_in_format(
+        reply.text, lambda text: not math.isnan(stated_confidence_of(text))
+    ):
+        return math.nan
+    return stated_confidence_of(reply.text)
 
 
 def _further(reply: ModelReply, names: Sequence[str]) -> dict[str, float]:
@@ -120,16 +131,17 @@ def letter_probability(tokens: list[Token], n_options: int) -> float:
     return mass[letter] / (sum(mass.values()) + missing) if letter else math.nan
 
 
-def signal_columns(signal: str, value: float) -> dict[str, Any]:
-    """Return the columns of a signal."""
+def signal_columns(signal: str, value: float, stop: Stop = "") -> dict[str, Any]:
+    """Return the columns of a signal; ``stop`` says why the reply is unfinished."""
     scale = _scale(signal)
     is_probability = scale is PROBABILITY
+    of_finished = "missing_confidence" if math.isnan(value) else "ok"
     return {
         "condition": signal,
         "confidence": scale(value),
         "value": value,
         "probability": value if is_probability else math.nan,
-        "status": "missing_confidence" if math.isnan(value) else "ok",
+        "status": STATUSES_OF_STOPS[stop] if stop else of_finished,
     }
 
 

@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
+from itertools import compress
+from typing import TypeAlias
 
 from inspect_ai.log import EvalLog
 
 from confidence_tasks.catalogue import study_named
 from confidence_tasks.harness.correctness import Correctness
-from confidence_tasks.logs.benchmark_logs import benchmark_log, changes_of_prompt, task_of
+from confidence_tasks.logs.benchmark_logs import BenchmarkLog, benchmark_log, changes_of_prompt, task_of
 from confidence_tasks.logs.inspect_settings import run_provenance, run_setup, run_versions
 from confidence_tasks.logs.planned_samples import planned_samples, skipped_samples
-from confidence_tasks.logs.sample_changes import sample_changes
-from confidence_tasks.logs.trial_files import TrialFile, trial_columns
+from confidence_tasks.logs.sample_changes import SampleChanges, sample_changes
+from confidence_tasks.logs.trial_files import FALLBACK, TrialFile, trial_columns
 
 
 def read_benchmark_log(
     path: str, header: EvalLog, written: datetime | None, correct: Correctness
-) -> TrialFile:
-    """Read the log of a task that no study asks."""
+) -> list[TrialFile]:
+    """Read the log of a task that no study asks; samples that a fallback model answered are a file of their own."""
     changes = sample_changes(path, header, written)
+    log = benchmark_log(path, header, changes.invalidated, correct)
+    answered_by = log.rows.pop("fallback")
+    first, *others = [
+        _trials_of(
+            log, [each == fallback for each in answered_by], fallback, (path, header, written, changes)
+        )
+        for fallback in sorted(set(answered_by))
+    ]
+    return [first, *(replace(each, lost=0, left_out=(), invalidated=(), edited=0) for each in others)]
+
+
+_File: TypeAlias = tuple[str, EvalLog, datetime | None, SampleChanges]
+"""Path and header of a log, the time when it was written, and what was changed in it later."""
+
+
+def _trials_of(log: BenchmarkLog, is_answered: Sequence[bool], fallback: str, file: _File) -> TrialFile:
+    """Return the trials of the samples that one model answered, with what the whole log says."""
+    path, header, written, changes = file
     invalid = changes.invalidated
     study = study_named(BENCHMARK)
-    log = benchmark_log(path, header, invalid, correct)
-    columns, wrong = trial_columns(study, log.rows)
+    rows = {name: list(compress(values, is_answered)) for name, values in log.rows.items()}
+    columns, wrong = trial_columns(study, rows)
     left_out = (f"{len(invalid)} samples were invalidated and do not count",) if invalid else ()
     return TrialFile(
         path=path,
@@ -35,7 +57,11 @@ def read_benchmark_log(
         lost=max(planned_samples(header) - len(invalid), log.n_samples) - log.n_read,
         stopped=len(skipped_samples(header)),
         versions=run_versions(header),
-        setup={**run_setup(header, study, None), **changes_of_prompt(header)},
+        setup={
+            **run_setup(header, study, None),
+            **changes_of_prompt(header),
+            **({FALLBACK: fallback} if fallback else {}),
+        },
         provenance={**run_provenance(header), **log.graded_by},
         status=header.status,
         changed=changes.at,

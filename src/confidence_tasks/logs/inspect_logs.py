@@ -63,7 +63,7 @@ def _read(
     if study is None:
         refuse_without_samples(header, n_samples)
     if study is None or study.name == BENCHMARK:
-        return [read_benchmark_log(path, header, written, correct)]
+        return read_benchmark_log(path, header, written, correct)
     changes = sample_changes(path, header, written, study.scorer_name)
     files = []
     for way, rows in read.rows.items():

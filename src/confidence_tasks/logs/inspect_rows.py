@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from confidence_tasks.catalogue import study_of_scores
 from confidence_tasks.harness.inspect.viewer import is_sent, scored_trial
 from confidence_tasks.harness.refusals import refusals_in
-from confidence_tasks.logs.log_contents import NO_METADATA, SampleSummary
+from confidence_tasks.logs.log_contents import NO_METADATA, SampleSummary, fallback_models
 from confidence_tasks.logs.origins import Origins
 from confidence_tasks.logs.planned_samples import SampleKey
 from confidence_tasks.logs.trial_files import prompt_digest, question_digest, shared_by
@@ -41,7 +41,7 @@ class SamplesOfWay:
         self.refused.update(dict.fromkeys(refusals_in(metadata.server_refusals)))
         effort = metadata.effort if isinstance(metadata.effort, str) else None
         key = str(summary.id), summary.epoch
-        same_way = self.rows.setdefault((effort, _fallback(summary)), {})
+        same_way = self.rows.setdefault((effort, fallback_models(summary.model_fallbacks)), {})
         same_way[key] = _row(summary, self.study) if self.study else None
         self.limits[effort, key] = summary.limit
 
@@ -75,13 +75,6 @@ def _row(summary: SampleSummary, study: Study) -> tuple[Any, ...] | None:
 
 
 _tokens = attrgetter(*TOKENS)
-
-
-def _fallback(summary: SampleSummary) -> str:
-    """Return the models that answered a sample instead of the requested ones; empty if there were none."""
-    fallbacks = summary.model_fallbacks if isinstance(summary.model_fallbacks, list) else []
-    names = {str(each["fallback_model"]) for each in fallbacks if each.get("fallback_model")}
-    return ", ".join(sorted(names))
 
 
 def _digests(summary: SampleSummary) -> tuple[str, str]:

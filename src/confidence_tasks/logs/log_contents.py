@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from io import BytesIO
@@ -140,6 +140,23 @@ class SampleSummary(Struct, gc=False):
     def is_lost(self) -> bool:
         """Whether an error or a limit ended the sample before its last reply; what its scorer read is no reply."""
         return self.error is not None or self.limit is not None
+
+
+def fallback_models(fallbacks: Any) -> str:
+    """Return the models that answered a sample instead of the requested ones; empty if there were none.
+
+    ``fallbacks`` are mappings with ``fallback_model``; anything else says nothing.
+
+    Examples
+    --------
+    >>> fallback_models([{"model": "a", "fallback_model": "c"}, {"model": "a", "fallback_model": "b"}])
+    'b, c'
+    >>> fallback_models(None)
+    ''
+    """
+    listed = fallbacks if isinstance(fallbacks, list) else []
+    names = (each.get("fallback_model") for each in listed if isinstance(each, Mapping))
+    return ", ".join(sorted({str(name) for name in names if name}))
 
 
 _SUMMARIES = Decoder(list[SampleSummary])

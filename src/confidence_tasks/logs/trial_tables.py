@@ -16,7 +16,7 @@ import pandas as pd
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.logs.trial_files import ORIGINS, NotTrialsError, TrialFile, trial_columns
-from confidence_tasks.sources.bounds import BoundError, JsonBounds, bounded_rows
+from confidence_tasks.sources.bounds import BoundError, bounded_json_lines, bounded_rows
 from confidence_tasks.study.definition import Study, short_repr
 from confidence_tasks.study.trial import Trial
 
@@ -180,19 +180,15 @@ def _jsonl(path: str) -> tuple[pd.DataFrame, int]:
     numbers: list[int] = []
     names: set[str] = set()
     unread = 0
-    bounds = JsonBounds()
     with fsspec.open(path, "rt", encoding="utf-8-sig") as lines, _bounds_of_trials():
-        for number, line in enumerate(bounded_rows(lines)):
-            if not line.strip():
-                continue
-            bounds.add(line)
+        for number, line in bounded_json_lines(lines):
             try:
                 row = dict(json.loads(line))
             except (ValueError, TypeError, RecursionError):
                 unread += 1
                 continue
             rows.append(row)
-            numbers.append(number)
+            numbers.append(number - 1)
             names |= row.keys()
             _refuse_wide(len(names))
     return pd.DataFrame(rows, index=numbers), unread

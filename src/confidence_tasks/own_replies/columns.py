@@ -70,6 +70,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "model": ("model", "model_name", "model_id", "llm"),
     "choices": ("choices", "options"),
     "aliases": ("aliases", "answer_aliases", "gold_aliases", "alternatives"),
+    "cluster": ("cluster", "cluster_id", "passage_id"),
 }
 """Usual names of the columns of each role, the most usual first."""
 

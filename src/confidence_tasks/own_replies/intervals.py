@@ -79,7 +79,13 @@ def _called(role: str, available: Sequence[str]) -> bool:
 
 
 def own_interval_trials(
-    path: Path, rows: Rows, *, model: str = "", task: str = "", fields: Mapping[str, Any] | None = None
+    path: Path,
+    rows: Rows,
+    *,
+    model: str = "",
+    task: str = "",
+    fields: Mapping[str, Any] | None = None,
+    cluster: str | None = None,
 ) -> list[dict[str, Any]]:
     """Return the intervals in a file as rows of a table of trials, which reports read.
 
@@ -93,11 +99,13 @@ def own_interval_trials(
         Model of rows that name none, and name of the task.
     fields : mapping, optional
         Values of columns that rows lack, such as the level.
+    cluster : str, optional
+        Column of what several questions share; by default the column with a usual name, and none if empty.
 
     Raises
     ------
     SourceError
-        If a column could be two things.
+        If a column could be two things, or there is no column of this name.
     ValueError
         As :func:`interval_trials`.
     """
@@ -109,9 +117,23 @@ def own_interval_trials(
     trials = interval_trials(table, column["id"] or column["question"] or None)
     models = table.get(column["model"], pd.Series(pd.NA, index=table.index))
     trials = trials.assign(study="intervals", task=name, source=name)
+    shared = _cluster_column(cluster, list(map(str, table)))
+    if shared:
+        trials["cluster"] = table[shared].fillna("").map(str)
     trials["model"] = models.fillna(model or source_of(path)).map(str)
     trials["epoch"] = trials.groupby(["model", "question_id", "condition"]).cumcount() + 1
     return [{str(key): cell for key, cell in row.items()} for row in trials.to_dict("records")]
+
+
+def _cluster_column(given: str | None, available: Sequence[str]) -> str:
+    """Return the column of clusters; empty if there is none, or if the user wants none."""
+    if given is None:
+        return named_column("cluster", NAMES["cluster"], available, "--cluster")
+    if given and given not in available:
+        raise SourceError(
+            f"there is no column {given!r}{did_you_mean(given, available)}; there are {', '.join(available)}"
+        )
+    return given
 
 
 def _table(rows: Rows, fields: Mapping[str, Any]) -> pd.DataFrame:

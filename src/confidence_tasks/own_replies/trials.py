@@ -471,7 +471,13 @@ def _trial(
         "status": status,
         "answer": answer.text[:500],
         "verdict": answer.source,
+        **_shared(cells),
     }
+
+
+def _shared(cells: Mapping[str, Any]) -> dict[str, str]:
+    """Return the cluster of a question, if the table has a column of clusters."""
+    return {name: _text(cells[name]) for name in ("cluster",) if name in cells}
 
 
 def _digest(text: str) -> str:

@@ -31,7 +31,7 @@ LANGUAGES: Mapping[str, tuple[str, str]] = {
     "Portuguese": ("resposta(?: final)?", "(?:(?:nível|grau) de )?(?:confiança|certeza)"),
     "Russian": (
         "(?:мой )?(?:окончательный |итоговый )?ответ",
-        "(?:(?:уровень|степень) |моя )?уверенност[ьи]",
+        "(?:(?:уровень|степень) |мо[её] |моя )?(?:уверенност[ьи]|довери[ея])",
     ),
     "Spanish": (
         "(?:mi )?respuesta(?: final)?",

@@ -39,7 +39,7 @@ from confidence_tasks.report.summary_tables import Summary, grouped
 from confidence_tasks.statistics import Reason
 from confidence_tasks.study import score_measures as scored
 from confidence_tasks.study.given import label_column, named_column
-from confidence_tasks.study.given_trials import as_pandas, given_trials
+from confidence_tasks.study.given_trials import as_pandas, given_trials, with_given_units
 from confidence_tasks.study.measures import Measure, StatisticCall
 from confidence_tasks.study.standard import computable
 from confidence_tasks.study.units import SAMPLING_UNIT
@@ -152,7 +152,7 @@ def summary(
     if data is None and _is_data(correct, confidence):
         data, correct = correct, None  # type: ignore[assignment]
     if kind == "interval":
-        return _summary_of_intervals(data, by, questions, measures, settings)
+        return _summary_of_intervals(data, by, (questions, cluster), measures, settings)
     if kind != "confidence":
         columns = (correct, confidence, by, questions, cluster)
         return _summary_of_scores(data, columns, kind, measures, settings)
@@ -212,32 +212,34 @@ def _summary_of_trials(
         part = trials.iloc[positions].reset_index(drop=True)
         for labels, row in _summarise(part, names, _own_measures(measures, part, own), settings):
             rows.append({**dict(zip(names, labels, strict=True)), **row})
-    of_clusters = ["n_clusters", "design_effect"] if SAMPLING_UNIT in trials else []
-    frame = pd.DataFrame(
-        rows, columns=[*names, "measure", "value", "low", "high", "n", *of_clusters, "reason"]
-    )
+    frame = pd.DataFrame(rows, columns=[*names, *_columns_of_numbers(trials)])
     shown = [*names, "question_id", "source", "correct", "confidence", *({SAMPLING_UNIT} & set(trials))]
     return Summary(frame, names, settings.level, trials[list(dict.fromkeys(shown))])
 
 
 def _summary_of_intervals(
-    data: Any, by: Any, questions: Any, measures: Sequence[str] | None, settings: Settings
+    data: Any, by: Any, units: tuple[Any, Any], measures: Sequence[str] | None, settings: Settings
 ) -> Summary:
-    """Summarise the intervals in a table, for each group and nominal level."""
+    """Summarise the intervals in a table, for each group and level. ``units`` are the questions and their clusters."""
     if not isinstance(data, pd.DataFrame):
         raise ValueError("kind='interval' needs a table with the columns low, high, truth and level")
     own = study_named("intervals").measures_by_name
     chosen = [own[name] for name in measure_names(measures, list(own))]
     data, names = data.reset_index(drop=True), column_names(by)
     labels = {name: label_column(named_column(data, name, "by"), name, len(data)) for name in names}
-    trials = interval_trials(data, questions).join(pd.DataFrame(labels)).reset_index(drop=True)
+    questions, cluster = units
+    trials = interval_trials(data, questions).join(pd.DataFrame(labels))
+    if cluster is not None:
+        of_rows = label_column(named_column(data, cluster, "cluster"), "cluster", len(data))
+        trials = with_given_units(trials, of_rows[trials.index])
+    trials = trials.reset_index(drop=True)
     parts = [(key, trials.iloc[rows].reset_index(drop=True)) for key, rows in grouped(trials, names)]
     rows = [  # as in a report, each model is resampled separately
         {**dict(zip(names, key, strict=True)), LEVEL: condition.removeprefix("p="), **row}
         for key, part in parts
         for (condition,), row in _summarise(part, ("condition",), chosen, settings)
     ]
-    shown = [*names, LEVEL, "measure", "value", "low", "high", "n", "reason"]
+    shown = [*names, LEVEL, *_columns_of_numbers(trials)]
     of_level = trials.assign(level=trials["condition"].str.removeprefix("p="))
     return Summary(pd.DataFrame(rows, columns=shown), (*names, LEVEL), settings.level, of_level)
 
@@ -268,8 +270,14 @@ def _summary_of_scores(
         for labels, positions in grouped(trials, names)
         for row in scored.left_out(requested, len(positions))
     ]
-    frame = pd.DataFrame(rows, columns=[*names, "measure", "value", "low", "high", "n", "reason"])
+    frame = pd.DataFrame(rows, columns=[*names, *_columns_of_numbers(trials)])
     return Summary(frame, names, settings.level, trials)
+
+
+def _columns_of_numbers(trials: pd.DataFrame) -> list[str]:
+    """Return the columns of a table of measures; with clusters, also their number and effect."""
+    of_clusters = ["n_clusters", "design_effect"] if SAMPLING_UNIT in trials else []
+    return ["measure", "value", "low", "high", "n", *of_clusters, "reason"]
 
 
 def _summarise(

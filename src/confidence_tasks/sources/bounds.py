@@ -36,9 +36,39 @@ def bounded_rows(lines: Iterable[str]) -> Iterator[str]:
     ['a,b\n', '1,2\n']
     """
     for line in lines:
-        if len(line) > MOST_CHARACTERS_OF_A_ROW:
-            raise BoundError(f"the row has more than {MOST_CHARACTERS_OF_A_ROW:,} characters")
+        _refuse_long(line)
         yield line
+
+
+def bounded_json_lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    r"""Yield the number, from 1, and the text of each line that is not empty.
+
+    BoundError names a line that exceeds the bounds of a row, or with which all lines exceed those of JSON.
+
+    Examples
+    --------
+    >>> list(bounded_json_lines(['{"a": 1}\n', "\n", '{"a": 2}\n']))
+    [(1, '{"a": 1}\n'), (3, '{"a": 2}\n')]
+    >>> list(bounded_json_lines(["1", "[" * 51 + "]" * 51]))
+    Traceback (most recent call last):
+    confidence_tasks.sources.bounds.BoundError: line 2: its JSON is nested more than 50 levels deep
+    """
+    bounds = JsonBounds()
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            _refuse_long(line)
+            bounds.add(line)
+        except BoundError as error:
+            raise BoundError(f"line {number}: {error}") from error
+        yield number, line
+
+
+def _refuse_long(line: str) -> None:
+    """Raise BoundError for a line that is longer than a row of replies or questions can be."""
+    if len(line) > MOST_CHARACTERS_OF_A_ROW:
+        raise BoundError(f"the row has more than {MOST_CHARACTERS_OF_A_ROW:,} characters")
 
 
 @dataclass

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from confidence_tasks.sources.bounds import bounded_json_lines
 from confidence_tasks.sources.source import (
     MIRROR_VARIABLE,
     RowError,
@@ -503,8 +504,8 @@ def read_rows(source: HubSource, path: Path) -> list[Row]:
             columns = _used_columns(source, parquet.read_schema(path).names)
             rows: list[Row] = parquet.read_table(path, columns=columns).to_pylist()
             return rows
-        lines = path.read_text(encoding="utf-8").split("\n")
-        return [_read_line(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
+        with path.open(encoding="utf-8") as file:
+            return [_read_line(line, number) for number, line in bounded_json_lines(file)]
     except (OSError, ValueError) as error:
         raise SourceError(f"{source.name}: cannot read {path}: {error}") from error
 

@@ -30,7 +30,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn, TextIO, TypeAlias, get_args
 
-from confidence_tasks.sources.bounds import BoundError, JsonBounds, bounded_rows
+from confidence_tasks.sources.bounds import BoundError, bounded_json_lines, bounded_rows
 from confidence_tasks.sources.source import RowError, SourceError
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.study.trial import LETTERS, Kind, Question
@@ -130,14 +130,11 @@ def file_rows(
 
 def json_lines(file: TextIO) -> Iterator[tuple[int, Any]]:
     """Yield the number and the content of each line; SourceError if a line is not JSON."""
-    bounds, number = JsonBounds(), 0
     try:
-        for number, line in enumerate(bounded_rows(file), start=1):
-            if line.strip():
-                bounds.add(line)
-                yield number, _json_row(line, f"{file.name}, line {number}")
+        for number, line in bounded_json_lines(file):
+            yield number, _json_row(line, f"{file.name}, line {number}")
     except BoundError as error:
-        raise SourceError(f"{file.name}, line {number + 1}: {error}") from error
+        raise SourceError(f"{file.name}, {error}") from error
 
 
 def _json_row(line: str, where: str) -> Any:

@@ -73,10 +73,25 @@ def given_trials(
     columns["question_id"] = _questions(table, questions, n)
     has_source = "source" in table
     columns["source"] = label_column(table["source"], "source", n) if has_source else np.full(n, "", object)
+    trials = pd.DataFrame({**columns, "correct": right, "confidence": stated})
     if cluster is not None:
-        units = clustered_units(columns, label_column(named_column(table, cluster, "cluster"), "cluster", n))
-        columns |= {} if units is None else {SAMPLING_UNIT: units}
-    return pd.DataFrame({**columns, "correct": right, "confidence": stated}), tuple(labels)
+        of_rows = label_column(named_column(table, cluster, "cluster"), "cluster", n)
+        trials = with_given_units(trials, of_rows)
+    return trials, tuple(labels)
+
+
+def with_given_units(trials: pd.DataFrame, clusters: NDArray[Any]) -> pd.DataFrame:
+    """Return trials with the unit of each, given its cluster, empty for none.
+
+    Examples
+    --------
+    >>> trials = pd.DataFrame({"source": "a", "question_id": ["1", "2"]})
+    >>> with_given_units(trials, np.array(["first", "first"], dtype=object))[SAMPLING_UNIT].nunique()
+    1
+    """
+    columns = {name: trials[name].to_numpy() for name in ("source", "question_id")}
+    units = clustered_units(columns, clusters)
+    return trials if units is None else trials.assign(**{SAMPLING_UNIT: units})
 
 
 def _groups(table: pd.DataFrame, by: Any) -> Mapping[str, Any]:

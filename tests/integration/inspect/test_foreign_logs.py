@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Sample
-from inspect_ai.log import read_eval_log
-from inspect_ai.model import Logprob, Logprobs, ModelOutput, ModelUsage, TopLogprob, get_model
+from inspect_ai.log import read_eval_log, write_eval_log
+from inspect_ai.model import Logprob, Logprobs, ModelFallback, ModelOutput, ModelUsage, TopLogprob, get_model
 from inspect_ai.scorer import Score, Target, includes, mean, scorer
 from inspect_ai.solver import TaskState, solver
 from scipy.stats import entropy
@@ -256,3 +256,65 @@ def test_further_signals_are_those_of_the_tokens_of_reply_and_thought(tmp_path: 
         },
         abs=1e-9,
     )
+
+
+# What is no answer of the model
+
+
+def ending(messages, tools, choice, config):
+    """Stop by the filter, at the token limit (within and behind a confidence), then at the end."""
+    number = int(messages[-1].text.split()[1])
+    text, stop = (
+        ("Policy 7 applies. yes", "content_filter"),
+        ("yes, as at first Confidence: 10 and then", "max_tokens"),
+        ("yes.\nConfidence: 70%", "max_tokens"),
+        ("yes.\nConfidence: 60%", "stop"),
+    )[min(number, 3)]
+    output = ModelOutput.from_content("mockllm/model", text, stop_reason=stop)
+    output.usage = ModelUsage()
+    logprob = Logprob(token=text, logprob=-0.5, top_logprobs=[TopLogprob(token=text, logprob=-0.5)])
+    output.choices[0].logprobs = Logprobs(content=[logprob])
+    return output
+
+
+@pytest.mark.filterwarnings("ignore:shares")
+def test_a_filtered_reply_is_no_answer_and_replies_that_were_cut_off_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setitem(globals(), "reply", ending)
+    found = ct.report.trials(run(task(includes()), tmp_path))
+    stated = found[found["condition"] == "stated"].reset_index(drop=True)
+    assert stated["status"].tolist() == ["filtered", "truncated", "truncated", *["ok"] * 5]
+    assert stated["correct"].tolist() == pytest.approx([math.nan, *[1] * 7], nan_ok=True)
+    assert stated["confidence"].tolist() == pytest.approx([math.nan, math.nan, 0.7, *[0.6] * 5], nan_ok=True)
+    tokens = found[found["condition"] == "mean_logprob"]
+    assert tokens["value"].tolist() == pytest.approx([math.nan, *[-0.5] * 7], nan_ok=True)
+    titles = {notice["title"] for notice in found.attrs["notices"]}
+    assert titles >= {
+        "Replies stopped by the provider's content filter",
+        "Replies cut off at the token limit",
+    }
+
+
+@pytest.mark.parametrize("suffix", ["eval", "json"])
+def test_replies_of_a_fallback_model_are_apart_in_logs_of_any_task(suffix, tmp_path):
+    log = read_eval_log(run(task(includes()), tmp_path / "whole"))
+    for sample in log.samples[:3]:
+        sample.model_fallbacks = [ModelFallback(model="mockllm/model", fallback_model="lab/small")]
+    path = tmp_path / f"a.{suffix}"
+    write_eval_log(log, str(path))
+    found = ct.summary(str(path), by="model", measures=["accuracy"]).to_frame()
+    assert found[["model", "n"]].to_numpy().tolist() == [
+        ["mockllm/model", 5],
+        ["mockllm/model (fallback=lab/small)", 3],
+    ]
+    assert sum(file.lost for file in collect(path).files) == 0
+
+
+def test_subjects_and_clusters_that_a_task_of_others_names_are_read(tmp_path):
+    samples = [
+        Sample(f"Question {i}", target="yes", id=str(i), metadata={"subject": i % 4, "cluster": f"c{i % 2}"})
+        for i in range(8)
+    ]
+    path = run(Task(samples, scorer=includes(), name="passages"), tmp_path)
+    for cluster, n_clusters in {"": 2, "subject": 4, "none": math.nan}.items():
+        found = ct.metrics(path, cluster=cluster, measures=["accuracy"], n_resamples=50)
+        assert found["n_clusters"].tolist() == pytest.approx([n_clusters], nan_ok=True)

@@ -381,3 +381,56 @@ def test_own_questions_may_have_clusters(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("question,answer,cluster\nA?,yes,first\nB?,no,first\nC?,no,\n")
     assert sorted(question.cluster for question in load(str(path))) == ["", "first", "first"]
+
+
+def test_stated_intervals_and_scores_have_clusters_too():
+    correct, confidence = answers()
+    table = pd.DataFrame(
+        {
+            "low": 0.0,
+            "high": 1.0,
+            "truth": np.where(correct == 1.0, 0.5, 2.0),
+            "level": 0.9,
+            "passage": PASSAGE,
+            "gone": np.arange(len(PASSAGE)) % 9 == 0,
+        }
+    )
+    table.loc[table["gone"], "low"] = np.nan  # left out, with its passage
+    rows = summary(table, kind="interval", cluster="passage", **FAST).to_frame().set_index("measure")
+    kept = ~table["gone"].to_numpy()
+    expected = summary(correct[kept], confidence[kept], cluster=PASSAGE[kept], measures=["accuracy"], **FAST)
+    shown = ["value", "low", "high", "n_clusters", "design_effect"]
+    assert rows.loc["coverage", shown].tolist() == expected.to_frame().iloc[0][shown].tolist()
+
+    scores = summary(correct, np.log(confidence + 0.1), kind="score", cluster=PASSAGE, **FAST).to_frame()
+    assert (scores["n_clusters"].dropna() == 50).all()
+    plain = summary(correct, np.log(confidence + 0.1), kind="score", **FAST).to_frame()
+    assert "n_clusters" not in plain
+
+
+@pytest.mark.parametrize("kind", ["confidence", "score", "interval"])
+def test_the_clusters_of_own_replies_are_units_of_what_score_prints_and_of_its_file(kind, tmp_path):
+    correct, confidence = answers()
+    path = tmp_path / "mine.csv"
+    columns = {"id": np.arange(len(PASSAGE)), "passage_id": PASSAGE, "topic": PASSAGE}
+    if kind == "interval":
+        columns |= {"low": 0.0, "high": 1.0, "truth": np.where(correct == 1.0, 0.5, 2.0), "level": 0.9}
+    else:
+        columns |= {"correct": correct.astype(int), "confidence": confidence}
+    pd.DataFrame(columns).to_csv(path, index=False)
+
+    def found(*options):
+        arguments = ["score", str(path), "--kind", kind, "--log-dir", str(tmp_path), "--json", *options]
+        result = CliRunner().invoke(main, arguments, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        written = json.loads(result.stdout)
+        return {row["measure"]: row for row in written["metrics"]}, written["trials"]
+
+    name = "coverage" if kind == "interval" else "accuracy"
+    printed, written = found()
+    assert printed[name]["n_clusters"] == 50
+    assert metrics(written, measures=[name], **FAST).iloc[0]["n_clusters"] == 50
+    assert found("--cluster", "topic")[0] == printed
+    alone, written = found("--cluster", "")
+    assert "n_clusters" not in alone[name]
+    assert np.isnan(metrics(written, measures=[name], **FAST).iloc[0]["n_clusters"])

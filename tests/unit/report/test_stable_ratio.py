@@ -1,4 +1,4 @@
-"""M-ratio is withheld, value and interval, where d' is below one half or accuracy below chance."""
+"""M-ratio and its interval are withheld where d' is small or negative, or few answers are right or wrong."""
 
 import math
 
@@ -9,10 +9,11 @@ from confidence_tasks import compare, summary
 from confidence_tasks.studies.logprob_metacognition import STUDY as LOGPROB
 from confidence_tasks.studies.question_sets.measures import BOOLEAN_MEASURES
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.study.measures import summarise
+from confidence_tasks.study.measures import rows_of, summarise
 from confidence_tasks.study.standard import M_RATIO
 
 NEGATIVE, CLOSE = "d' is negative: accuracy below one half", "d' is close to 0"
+FEW = "too few informative questions"
 N = 400
 
 
@@ -95,3 +96,66 @@ def test_a_difference_of_ratios_is_withheld():
     row = found.to_frame().iloc[0]
     assert row[["b", "difference", "low", "high", "p_value"]].isna().all()
     assert NEGATIVE in row["reason"]
+
+
+TYPE_2 = [
+    *[each for each in SCALES.measures if each.name in ("meta_d", "mratio", "meta_d_95", "mratio_95")],
+    *BOOLEAN_MEASURES,
+]
+"""Every measure of type-2 sensitivity but those of version 1 of the log-probability study, which need 50 of a class."""
+
+
+def with_wrong(n_wrong: int, n: int = 40) -> dict[str, np.ndarray]:
+    """Trials with a number of wrong answers, and each confidence under each key among right and among wrong ones."""
+    correct = (np.arange(n) >= n_wrong).astype(float)
+    ids = np.array([f"q{i}" for i in range(n)], dtype=object)
+    confidence = np.where(np.arange(n) % 4 < 2, 0.97, 0.5)
+    return {
+        "correct": correct,
+        "confidence": confidence,
+        "stimulus": np.arange(n) % 2.0,
+        "question_id": ids,
+    }
+
+
+@pytest.mark.parametrize("measure", TYPE_2, ids=lambda measure: measure.name)
+def test_fewer_than_five_wrong_or_right_answers_have_no_type_2_sensitivity(measure):
+    assert not math.isnan(measure.compute(with_wrong(8), None))
+    for n_wrong in (1, 2, 3, 4):
+        value = measure.compute(with_wrong(n_wrong), None)
+        assert math.isnan(value)
+        assert value.reason  # of the fit, where even that fails
+    assert measure.compute(with_wrong(4), None).reason == FEW
+    if "mratio" not in measure.name:  # d' of many wrong answers is negative
+        few_right = with_wrong(4)
+        few_right["correct"] = 1.0 - few_right["correct"]
+        assert measure.compute(few_right, None).reason == FEW
+
+
+@pytest.mark.parametrize("measure", TYPE_2, ids=lambda measure: measure.name)
+def test_questions_count_once_however_often_they_are_asked(measure):
+    table = with_wrong(8)
+    table["question_id"] = np.where(table["correct"] == 0.0, "q0", table["question_id"])
+    assert measure.compute(table, None).reason == FEW
+    without_names = {name: column for name, column in table.items() if name != "question_id"}
+    assert not math.isnan(measure.compute(without_names, None))
+
+
+def test_few_wrong_answers_of_one_source_withhold_the_mean_over_sources_in_logs_and_reports():
+    shown = {}
+    for name, n_wrong in {"few": 3, "enough": 8}.items():
+        table = rows_of(with_wrong(n_wrong), slice(None))
+        trials = [
+            {
+                "condition": "0-100",
+                "source": "a",
+                "question_id": str(i),
+                "correct": right,
+                "confidence": stated,
+            }
+            for i, (right, stated) in enumerate(zip(table["correct"], table["confidence"], strict=True))
+        ]
+        logged = summarise(trials, [M_RATIO], ["0-100"])["mratio/0-100"]
+        row = summary(table["correct"], table["confidence"], measures=["mratio"], n_resamples=50).to_frame()
+        shown[name] = math.isnan(logged), bool(row[["value", "low"]].isna().all(axis=None))
+    assert shown == {"few": (True, True), "enough": (False, False)}

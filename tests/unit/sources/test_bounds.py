@@ -12,10 +12,15 @@ from confidence_tasks.report.score_replies import read_rows
 from confidence_tasks.sources import SourceError, any_table, bounds
 from confidence_tasks.sources.any_table import read_any_table
 from confidence_tasks.sources.bounds import BoundError, JsonBounds, refuse_brackets
+from confidence_tasks.sources.hub import HubSource
+from confidence_tasks.sources.hub import read_rows as read_mirrored_rows
 from confidence_tasks.sources.own_file import read_own_file
+from confidence_tasks.sources.table import SOURCES
 
 QUESTION = {"question": "1 + 1 =", "answer": "2", "reply": "2", "correct": 1, "confidence": 0.5}
 LONG = "x" * 2_000
+GSM8K = SOURCES["gsm8k"]
+assert isinstance(GSM8K, HubSource)
 
 
 def nested(levels: int) -> list[object]:
@@ -58,6 +63,7 @@ def test_a_row_beyond_the_bounds_is_refused_in_a_sentence(
     with pytest.raises(SourceError, match=message) as raised:
         READERS[reader](path)
     assert str(raised.value).startswith(str(path))
+    assert "line 2" not in str(raised.value)
     assert len(str(raised.value)) < 300
 
 
@@ -67,6 +73,21 @@ def test_a_long_line_of_csv_is_refused(reader: str, tmp_path: Path) -> None:
     path.write_text(f"question,answer,reply,correct\n1 + 1 =,2,{LONG},1\n", encoding="utf-8")
     with pytest.raises(SourceError, match="line 2: the row has more than 1,000 characters"):
         READERS[reader](path)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"question": LONG}, "line 2: the row has more than 1,000 characters"),
+        ({"question": nested(60)}, "line 2: its JSON is nested more than 50 levels deep"),
+        ({"question": [[]] * 200}, "line 2: its JSON holds little but brackets"),
+    ],
+)
+def test_rows_of_a_mirror_are_bounded(row: dict[str, object], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "test.jsonl"
+    path.write_text("\n".join(json.dumps(each) for each in ({"question": "1 + 1 ="}, row)), encoding="utf-8")
+    with pytest.raises(SourceError, match=message):
+        read_mirrored_rows(GSM8K, path)
 
 
 def test_brackets_in_texts_are_no_lists(tmp_path: Path) -> None:

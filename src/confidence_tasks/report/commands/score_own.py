@@ -21,7 +21,18 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 
-COLUMN_ROLES = ("reply", "answer", "gold", "correct", "confidence", "question", "id", "choices", "aliases")
+COLUMN_ROLES = (
+    "reply",
+    "answer",
+    "gold",
+    "correct",
+    "confidence",
+    "question",
+    "id",
+    "choices",
+    "aliases",
+    "cluster",
+)
 
 _HELP: Mapping[str, str] = {
     "reply": "Column of the replies.",
@@ -33,6 +44,7 @@ _HELP: Mapping[str, str] = {
     "id": "Column of identifiers of the questions.",
     "choices": "Column of the options.",
     "aliases": "Column of other right answers.",
+    "cluster": "Column of what several questions share, such as a passage: it is the unit of intervals.",
 }
 
 
@@ -111,7 +123,7 @@ def score_own(
         rows = with_new_names(read_any_table(path), rename)
         kind, names = settings["kind"], list(dict.fromkeys(name for row in rows for name in row))
         if kind == "interval" or (kind == "confidence" and has_only_intervals(names)):
-            trials, table = _intervals(path, rows, model, fields, settings["task"])
+            trials, table = _intervals(path, rows, model, fields, settings)
         else:
             _refuse_fields(fields)
             own, table = _answers(path, rows, model, settings)
@@ -152,7 +164,7 @@ def _answers(path: Path, rows: Rows, model: str, settings: Mapping[str, Any]) ->
 
 
 def _intervals(
-    path: Path, rows: Rows, model: str, fields: Mapping[str, str], task: str
+    path: Path, rows: Rows, model: str, fields: Mapping[str, str], settings: Mapping[str, Any]
 ) -> tuple[list[dict[str, Any]], Any]:
     """Return the intervals of a file as trials, and their summary."""
     import pandas as pd
@@ -160,10 +172,12 @@ def _intervals(
     from confidence_tasks.own_replies.intervals import own_interval_trials
     from confidence_tasks.report.summary import summary
 
-    trials = own_interval_trials(path, rows, model=model, task=task, fields=fields)
+    trials = own_interval_trials(
+        path, rows, model=model, task=settings["task"], fields=fields, cluster=settings["column_cluster"]
+    )
     frame = pd.DataFrame(trials)
     by = "model" if trials and frame["model"].nunique() > 1 else None
-    return trials, summary(frame, kind="interval", by=by)
+    return trials, summary(frame, kind="interval", by=by, cluster="cluster" if "cluster" in frame else None)
 
 
 def _refuse_fields(fields: Mapping[str, str]) -> None:
@@ -204,12 +218,14 @@ def _summary(own: OwnReplies, kind: str) -> Any:
     from confidence_tasks.report.summary import summary
 
     table = pd.DataFrame(own.trials)
-    by = "model" if table["model"].nunique() > 1 else None
+    grouping: dict[str, Any] = {
+        "by": "model" if table["model"].nunique() > 1 else None,
+        "cluster": "cluster" if "cluster" in table else None,
+    }
     if kind == "confidence":
-        return summary(table.astype({"correct": float, "confidence": float}), by=by)
-    return summary(
-        "correct", "value", data=table.astype({"correct": float, "value": float}), by=by, kind="score"
-    )
+        return summary(table.astype({"correct": float, "confidence": float}), **grouping)
+    scores = table.astype({"correct": float, "value": float})
+    return summary("correct", "value", data=scores, kind="score", **grouping)
 
 
 def _print(own: OwnReplies, table: Any, conventions: bool) -> None:

@@ -36,7 +36,12 @@ from confidence_tasks.study.measures import (
     statistic_of,
     summarise,
 )
-from confidence_tasks.study.standard import BRIER, OVERCONFIDENCE, with_stable_d_prime
+from confidence_tasks.study.standard import (
+    BRIER,
+    OVERCONFIDENCE,
+    with_enough_of_each_class,
+    with_stable_d_prime,
+)
 
 MEASURES: tuple[Measure, ...] = (
     calibration_error("ece", "Expected calibration error, 10 bins closed on the right."),
@@ -61,9 +66,11 @@ MEASURES: tuple[Measure, ...] = (
 BOOLEAN_MEASURES: tuple[Measure, ...] = (
     Measure(
         "mratio",
-        with_stable_d_prime(
-            statistic_of(sdt.m_ratio_2afc, "correct", "confidence", "stimulus"),
-            statistic_of(sdt.d_prime_2afc, "correct", "confidence", "stimulus"),
+        with_enough_of_each_class(
+            with_stable_d_prime(
+                statistic_of(sdt.m_ratio_2afc, "correct", "confidence", "stimulus"),
+                statistic_of(sdt.d_prime_2afc, "correct", "confidence", "stimulus"),
+            )
         ),
         "Textbook meta-d' / d' from key, answer and confidence: 1 is ideal; withheld if d' is below 0.5.",
         "higher",
@@ -71,7 +78,7 @@ BOOLEAN_MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "meta_d",
-        statistic_of(sdt.meta_d_2afc, "correct", "confidence", "stimulus"),
+        with_enough_of_each_class(statistic_of(sdt.meta_d_2afc, "correct", "confidence", "stimulus")),
         "Textbook meta-d': type-2 sensitivity of the confidences, by maximum likelihood.",
         "higher",
         inference=Percentile(informative=smallest_set(*right_and_wrong())),
