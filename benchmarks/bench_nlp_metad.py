@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
-from confidence_tasks.report.compare import compare_models
-from confidence_tasks.report.contrasts import model_numbers
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.model_numbers import model_numbers
+from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.report.estimates.two_models import compare_models
 from confidence_tasks.statistics import bootstrap
 from confidence_tasks.statistics.discrimination import auroc2
 from confidence_tasks.studies.logprob_metacognition import STUDY as NLP_METAD

@@ -7,7 +7,7 @@ import time
 
 from tests.unit.report.full_studies import SETTINGS, rejections
 
-from confidence_tasks.report.power import power_curve
+from confidence_tasks.decisions.power import power_curve
 
 PREDICTED_STUDIES = 4_000
 

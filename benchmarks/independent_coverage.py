@@ -20,7 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.report.estimates import Settings, distributions, interval_of_measure
+from confidence_tasks.report.estimates.distributions import distributions
+from confidence_tasks.report.estimates.intervals import interval_of_measure
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.measures import Measure

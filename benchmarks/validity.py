@@ -14,7 +14,7 @@ from tests.validity.null_studies import STUDIES, size
 from tests.validity.populations import POPULATIONS, population
 from tests.validity.simulated_studies import Coverage, coverages
 
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 
 N_NULL_STUDIES = 2_000
 

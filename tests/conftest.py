@@ -95,7 +95,7 @@ def collection(studies: Path) -> Collection:
 def report(collection: Collection) -> Report:
     """The report on these files."""
     from confidence_tasks.report import report_of
-    from confidence_tasks.report.estimates import Settings
+    from confidence_tasks.report.estimates.settings import Settings
 
     return report_of(collection, settings=Settings(n_resamples=200))
 

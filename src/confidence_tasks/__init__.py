@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from confidence_tasks.reading.confidence import read_confidence
     from confidence_tasks.report.differences import compare
-    from confidence_tasks.report.summary import metrics, summary
+    from confidence_tasks.report.metrics import metrics
+    from confidence_tasks.report.summary import summary
     from confidence_tasks.sources import Question, load
     from confidence_tasks.studies.benchmark.wrapping import with_confidence
 
@@ -26,7 +27,7 @@ _MODULES = {
     "Question": "confidence_tasks.sources",
     "compare": "confidence_tasks.report.differences",
     "load": "confidence_tasks.sources",
-    "metrics": "confidence_tasks.report.summary",
+    "metrics": "confidence_tasks.report.metrics",
     "read_confidence": "confidence_tasks.reading.confidence",
     "summary": "confidence_tasks.report.summary",
     "with_confidence": "confidence_tasks.studies.benchmark.wrapping",

@@ -17,7 +17,7 @@ from confidence_tasks import riskeval
 from confidence_tasks.harness.inspect.task import study_task
 from confidence_tasks.harness.system_role import RenderedPrompts
 from confidence_tasks.report import collect, report_of
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.hf]
 

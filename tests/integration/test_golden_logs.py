@@ -13,7 +13,7 @@ from tests.small_runs import SMALL_RUNS, SmallRun, published_tasks
 from confidence_tasks.logs.rescore import rescore
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report import collect
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.results import compute_results
 from confidence_tasks.sources.table import SOURCES
 

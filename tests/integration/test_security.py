@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from tests.unit.report.runs import rows, write
 
 import confidence_tasks
-from confidence_tasks.report.commands import print_json
 from confidence_tasks.report.commands.compare import compare
+from confidence_tasks.report.commands.printing import print_json
 from confidence_tasks.report.commands.report import report
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.fermi import COMMIT, FILES

@@ -37,9 +37,9 @@ COMPLEX_FUNCTIONS: Mapping[str, int] = {
     "study": 4,
 }
 """Number of functions above that complexity by folder: lower it when one goes. No other folder has any."""
-MOST_IMPORTED_NAMES = 78
+MOST_IMPORTED_NAMES = 76
 """In one file; the aim is 40."""
-MEAN_IMPORTED_NAMES = 20.1
+MEAN_IMPORTED_NAMES = 19.0
 """Over the files outside ``studies``, whose mean a new study would change; the aim is 18."""
 FIELDS = {Study: 24, Measure: 7}
 """Number of fields of the records that the author of a study fills in."""

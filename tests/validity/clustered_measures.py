@@ -13,7 +13,10 @@ from tests.validity.clustered_studies import Array, Generator, informed, passage
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.logs.task_trials import Columns
-from confidence_tasks.report.estimates import Settings, combined, distributions, interval_of_measure
+from confidence_tasks.report.estimates.averages import combined
+from confidence_tasks.report.estimates.distributions import distributions
+from confidence_tasks.report.estimates.intervals import interval_of_measure
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.units import SAMPLING_UNIT

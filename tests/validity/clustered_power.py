@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from confidence_tasks import compare
+from confidence_tasks.decisions.pilot import ClusterEffect, pilot_clusters
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report import collect
-from confidence_tasks.report.pilot import ClusterEffect, pilot_clusters
 
 SPREAD = 0.65
 """Standard deviation of the difficulty of a passage, relative to that of a question within one."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from confidence_tasks.decisions.recalibration import FOLDS, before_and_after, recalibrated
 from confidence_tasks.logs.judged_answers import JudgedAnswers
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.statistics.acceptance import acceptance_threshold
 from confidence_tasks.statistics.calibration import cross_fitted_confidence, fit_recalibration
 from confidence_tasks.study.standard import BRIER
@@ -108,9 +108,9 @@ def recalibrated_brier(subject: str, method: str, n: int, n_studies: int) -> tup
         after = recalibrated(answers, method, seed=0)  # type: ignore[arg-type]
         brier = before_and_after(answers, after, settings, [BRIER])["brier"]
         estimates[i], lows[i], highs[i] = (
-            brier.first_interval.estimate,
-            brier.difference.low,
-            brier.difference.high,
+            brier.values[0].estimate,
+            brier.interval.low,
+            brier.interval.high,
         )
         meaning = fit_recalibration(study.correct, study.confidence, method=method, force=True)  # type: ignore[arg-type]
         values = meaning(np.clip(whole.confidence, meaning.confidence[0], meaning.confidence[-1]))

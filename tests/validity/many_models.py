@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.ranking import Ranking, rank_by_measures
+from confidence_tasks.report.estimates.ranking import Ranking, rank_by_measures
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.study.standard import ACCURACY, AUROC, BRIER, ECE, OVERCONFIDENCE
 
 Array = NDArray[np.float64]

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from tests.unit.studies.logprob_trials import DOMAINS, Evidence, together, trials
 
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     TEMPERATURES,
     Outcome,

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from tests.unit.studies.logprob_trials import DOMAINS, TRIVIA, Evidence, together, trials
 
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     ROBUSTNESS_CHECKS,
     compare_pairs,

@@ -15,8 +15,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from confidence_tasks.reading.integer_scale import Scale
-from confidence_tasks.report.contrasts import paired_differences
-from confidence_tasks.report.estimates import Distribution, Settings, informative, mean, resampled
+from confidence_tasks.report.estimates.averages import mean
+from confidence_tasks.report.estimates.difference import paired_differences
+from confidence_tasks.report.estimates.distribution import Distribution
+from confidence_tasks.report.estimates.distributions import informative, resampled
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.simulation.draws import decide, paired_draws
 from confidence_tasks.simulation.reports import simulated_reports

@@ -17,17 +17,17 @@ import numpy as np
 from tests.items import reply_to
 
 from confidence_tasks.harness.parameters import load_study
-from confidence_tasks.report.contrasts import paired_differences
-from confidence_tasks.report.estimates import (
-    Distribution,
+from confidence_tasks.report.estimates.averages import combined
+from confidence_tasks.report.estimates.difference import paired_differences
+from confidence_tasks.report.estimates.distribution import Distribution
+from confidence_tasks.report.estimates.distributions import (
     Distributions,
-    Settings,
-    combined,
     contributing,
     informative,
-    interval_of_measure,
     resampled,
 )
+from confidence_tasks.report.estimates.intervals import interval_of_measure
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import Group, TrialSubset
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Interval

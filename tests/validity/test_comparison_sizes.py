@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
-from confidence_tasks.report.compare import compare_models
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.report.estimates.two_models import compare_models
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
 
 pytestmark = pytest.mark.slow

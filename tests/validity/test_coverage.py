@@ -12,7 +12,9 @@ from scipy.stats import binom
 from tests.validity.populations import population
 from tests.validity.simulated_studies import Coverage, coverages, printed, studies
 
-from confidence_tasks.report.estimates import Settings, distributions, estimates
+from confidence_tasks.report.estimates.distributions import distributions
+from confidence_tasks.report.estimates.estimated import estimates
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.statistics import bootstrap, wilson_interval
 from confidence_tasks.statistics.calibration import hard_easy_slope
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.given import columns_of
-from confidence_tasks.report.summary import _estimates
+from confidence_tasks.report.summarised import _estimates
 from confidence_tasks.statistics import sdt
 from confidence_tasks.study.given_trials import given_trials
 from confidence_tasks.study.measures import GRADED, statistic_of

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from tests.unit.studies.logprob_trials import DOMAINS, NATURAL, Evidence, together, trials
 
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     ROBUSTNESS_CHECKS,
     domain_specific_efficiency,

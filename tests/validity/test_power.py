@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.unit.report.full_studies import ALPHA, SETTINGS, Setting, rejections
 
-from confidence_tasks.report.power import power_curve
+from confidence_tasks.decisions.power import power_curve
 from confidence_tasks.simulation.subject import Subject, make_subject
 from confidence_tasks.statistics import auroc2, permutation_test
 

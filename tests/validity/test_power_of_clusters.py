@@ -5,7 +5,7 @@ import math
 import pytest
 from tests.validity.clustered_power import effect_in, pilot, share_found
 
-from confidence_tasks.report.power import power_curve
+from confidence_tasks.decisions.power import power_curve
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from confidence_tasks.report.commands import as_click_error, open_cache, print_message, read_trials
+from confidence_tasks.report.commands.printing import print_message
+from confidence_tasks.report.commands.reading import as_click_error, open_cache, read_trials
 
 if TYPE_CHECKING:
     from confidence_tasks.logs.task_trials import TaskTrials
@@ -19,8 +20,8 @@ condition_option = click.option(
 
 def read_tasks(paths: Sequence[str], *, no_cache: bool, cluster: str = "") -> list[TaskTrials]:
     """Return the trials under some paths by task, with the units of intervals; exit with 1 if there are none."""
+    from confidence_tasks.logs.clusters import with_units
     from confidence_tasks.logs.task_trials import group_by_task
-    from confidence_tasks.report.clusters import with_units
 
     collection = read_trials(paths, cache=open_cache(no_cache))
     with as_click_error():

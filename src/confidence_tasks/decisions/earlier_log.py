@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from confidence_tasks.logs.sequences import Values, question_values
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, question_keys
-from confidence_tasks.report.checks import conflicting_ids
+from confidence_tasks.report.question_checks import conflicting_ids
 from confidence_tasks.study.gates import Gate
 
 

@@ -10,17 +10,14 @@ import click
 
 from confidence_tasks.decisions.command_parts import condition_option, read_tasks
 from confidence_tasks.report import labels as text
-from confidence_tasks.report.commands import (
-    WITHIN_0_AND_1,
-    as_click_error,
-    cache_option,
-    cluster_option,
-    json_option,
+from confidence_tasks.report.commands.options import WITHIN_0_AND_1, cache_option, cluster_option, json_option
+from confidence_tasks.report.commands.printing import (
     print_json,
     print_message,
     print_stopped_early,
     print_table,
 )
+from confidence_tasks.report.commands.reading import as_click_error
 
 if TYPE_CHECKING:
     from confidence_tasks.logs.judged_answers import JudgedAnswers

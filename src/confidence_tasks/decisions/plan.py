@@ -277,9 +277,9 @@ class Detectable:
 def detectable(planned: PlannedTask) -> list[Detectable]:
     """Return the differences of headline measures that a run can find; empty if power analysis has no design for it.
 
-    See :func:`~confidence_tasks.report.power.detectable_difference`.
+    See :func:`~confidence_tasks.decisions.power.detectable_difference`.
     """
-    from confidence_tasks.report.power import detectable_difference, power_designs
+    from confidence_tasks.decisions.power import detectable_difference, power_designs
 
     name = planned.study_name
     if name not in power_designs():

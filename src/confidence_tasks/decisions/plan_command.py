@@ -9,14 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from confidence_tasks.logs.texts import printable
-from confidence_tasks.report.commands import (
-    as_click_error,
-    json_option,
-    parse_with,
-    print_json,
-    print_message,
-    print_table,
-)
+from confidence_tasks.report.commands.options import json_option, parse_with
+from confidence_tasks.report.commands.printing import print_json, print_message, print_table
+from confidence_tasks.report.commands.reading import as_click_error
 from confidence_tasks.report.labels import group_label, measure_label, number
 
 if TYPE_CHECKING:

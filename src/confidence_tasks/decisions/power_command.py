@@ -11,21 +11,19 @@ import click
 from confidence_tasks.decisions.power_figure import curve_figure
 from confidence_tasks.decisions.power_pilot import designs_by_study, read_pilot
 from confidence_tasks.decisions.power_printed import curve_frame, curve_record, print_curve, print_designs
-from confidence_tasks.report.commands import (
+from confidence_tasks.report.commands.options import (
     FILE,
     WITHIN_0_AND_1,
-    as_click_error,
     cluster_option,
     json_option,
     list_option,
     name_value_pairs,
     parse_with,
-    print_json,
-    print_message,
-    progress,
     seed_option,
     study_name,
 )
+from confidence_tasks.report.commands.printing import print_json, print_message
+from confidence_tasks.report.commands.reading import as_click_error, progress
 from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.simulation.subject import PROFILES
 from confidence_tasks.sources.source import write_atomically
@@ -140,8 +138,8 @@ def power(
     more or fewer questions in each. If the questions of the pilot were asked in several epochs, it says what a mean
     gains by more epochs, and by more questions.
     """
+    from confidence_tasks.decisions.power import QUESTIONS, fewest_questions, power_curve
     from confidence_tasks.report.figures import figure_svg
-    from confidence_tasks.report.power import QUESTIONS, fewest_questions, power_curve
 
     measure = measure or next(iter(designs_by_study()[study].measures))
     clusters, replies = read_pilot(pilot, cluster, study, measure, options["condition"])

@@ -10,8 +10,8 @@ from confidence_tasks.report.labels import measure_label, signed
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from confidence_tasks.decisions.power import PowerCurve
     from confidence_tasks.report.figures import Figure
-    from confidence_tasks.report.power import PowerCurve
 
 
 def curve_figure(curve: PowerCurve) -> Figure:

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from confidence_tasks.report.commands import as_click_error, print_stopped_early, read_trials
+from confidence_tasks.report.commands.printing import print_stopped_early
+from confidence_tasks.report.commands.reading import as_click_error, read_trials
 
 if TYPE_CHECKING:
-    from confidence_tasks.report.pilot import ClusterEffect
+    from confidence_tasks.decisions.pilot import ClusterEffect
     from confidence_tasks.simulation.power_design import PowerDesign
     from confidence_tasks.statistics.reliability import VarianceComponents
 
 
 def designs_by_study() -> Mapping[str, PowerDesign]:
     """Return the designs for power analysis; help imports none of their modules."""
-    from confidence_tasks.report.power import power_designs
+    from confidence_tasks.decisions.power import power_designs
 
     return power_designs()
 
@@ -26,8 +27,8 @@ def read_pilot(
     pilot: str | None, cluster: str, study: str, measure: str, condition: str
 ) -> tuple[ClusterEffect | None, VarianceComponents | None]:
     """Return the effect of the clusters of a pilot, and the variance between and within its questions."""
+    from confidence_tasks.decisions.pilot import pilot_clusters
     from confidence_tasks.logs.task_trials import group_by_task
-    from confidence_tasks.report.pilot import pilot_clusters
     from confidence_tasks.report.reliability import pilot_replies
 
     if pilot is None:

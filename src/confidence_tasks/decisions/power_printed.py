@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from confidence_tasks.report.commands import print_message, print_table
+from confidence_tasks.report.commands.printing import print_message, print_table
 from confidence_tasks.report.labels import group_label, measure_label, number, signed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from confidence_tasks.report.pilot import ClusterEffect
-    from confidence_tasks.report.power import PowerCurve
+    from confidence_tasks.decisions.pilot import ClusterEffect
+    from confidence_tasks.decisions.power import PowerCurve
     from confidence_tasks.statistics.reliability import VarianceComponents
 
 

@@ -11,20 +11,20 @@ import click
 from confidence_tasks.decisions.command_parts import condition_option, read_tasks
 from confidence_tasks.decisions.recalibrate_printed import print_recalibrations, reliability_figure
 from confidence_tasks.logs.texts import printable
-from confidence_tasks.report.commands import (
+from confidence_tasks.report.commands.options import (
     FILE,
-    as_click_error,
     cache_option,
     cluster_option,
     json_option,
-    print_stopped_early,
     settings_options,
 )
+from confidence_tasks.report.commands.printing import print_stopped_early
+from confidence_tasks.report.commands.reading import as_click_error
 from confidence_tasks.sources.source import write_atomically
 
 if TYPE_CHECKING:
     from confidence_tasks.logs.judged_answers import JudgedAnswers
-    from confidence_tasks.report.estimates import Settings
+    from confidence_tasks.report.estimates.settings import Settings
     from confidence_tasks.statistics.calibration.maps import Recalibration
 
 
@@ -90,7 +90,7 @@ def recalibrate(
     """
     from confidence_tasks.decisions.recalibration import recalibrated
     from confidence_tasks.logs.judged_answers import judged_answers, of_model
-    from confidence_tasks.report.estimates import Settings
+    from confidence_tasks.report.estimates.settings import Settings
     from confidence_tasks.statistics.calibration.maps import Recalibration
 
     settings = Settings(**uncertainty)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from confidence_tasks.logs.texts import printable
-from confidence_tasks.report.commands import print_json, print_table
+from confidence_tasks.report.commands.printing import print_json, print_table
 from confidence_tasks.report.labels import limits, measure_label, number, signed, why_missing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from confidence_tasks.logs.judged_answers import JudgedAnswers
-    from confidence_tasks.report.compare import Comparison
-    from confidence_tasks.report.estimates import Settings
+    from confidence_tasks.report.estimates.contrast import Contrast
+    from confidence_tasks.report.estimates.settings import Settings
     from confidence_tasks.report.figures import Figure
     from confidence_tasks.statistics.calibration.maps import Recalibration
     from confidence_tasks.statistics.core import FloatArray
@@ -60,7 +60,7 @@ def reliability_figure(answers: JudgedAnswers, meaning: Recalibration, settings:
     return Figure("recalibration", "Recalibration", caption, (("", (Panel(title, draw),)),), size=(3.0, 2.8))
 
 
-def _record(answers: JudgedAnswers, found: dict[str, Comparison], n_outside: int) -> dict[str, Any]:
+def _record(answers: JudgedAnswers, found: dict[str, Contrast], n_outside: int) -> dict[str, Any]:
     """Return what recalibration changes, for JSON."""
     from confidence_tasks.logs.task_trials import is_marked
 
@@ -68,11 +68,11 @@ def _record(answers: JudgedAnswers, found: dict[str, Comparison], n_outside: int
     where["stopped_early"] = is_marked(answers.model)
     measures = {
         name: {
-            "before": each.second_interval.estimate,
-            "after": each.first_interval.estimate,
-            "difference": each.difference.estimate,
-            "low": each.difference.low,
-            "high": each.difference.high,
+            "before": each.values[1].estimate,
+            "after": each.values[0].estimate,
+            "difference": each.interval.estimate,
+            "low": each.interval.low,
+            "high": each.interval.high,
             "p_value": each.p_value,
         }
         for name, each in found.items()
@@ -80,17 +80,17 @@ def _record(answers: JudgedAnswers, found: dict[str, Comparison], n_outside: int
     return {**where, "n": len(answers.correct), "n_outside": n_outside, "measures": measures}
 
 
-def _print_answers(answers: JudgedAnswers, found: dict[str, Comparison], n_outside: int) -> None:
+def _print_answers(answers: JudgedAnswers, found: dict[str, Contrast], n_outside: int) -> None:
     """Print what recalibration changes for one model and condition."""
     click.echo(click.style(printable(f"{answers.task}, {answers.model}, {answers.condition}"), bold=True))
-    level = next((f"{each.difference.level:.0%} interval" for each in found.values()), "interval")
+    level = next((f"{each.interval.level:.0%} interval" for each in found.values()), "interval")
     rows = [
         {
             "measure": measure_label(name),
-            "before": number(each.second_interval.estimate, 3),
-            "after": number(each.first_interval.estimate, 3),
-            "after − before": signed(each.difference.estimate, 3),
-            level: limits(each.difference, 3) or why_missing(each.difference),
+            "before": number(each.values[1].estimate, 3),
+            "after": number(each.values[0].estimate, 3),
+            "after − before": signed(each.interval.estimate, 3),
+            level: limits(each.interval, 3) or why_missing(each.interval),
         }
         for name, each in found.items()
     ]

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from confidence_tasks.logs.judged_answers import JudgedAnswers
-from confidence_tasks.report.compare import FIRST, SECOND, Comparison, compared_measures
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.compare import compared_measures
+from confidence_tasks.report.estimates.contrast import Contrast
+from confidence_tasks.report.estimates.paired_trials import FIRST, SECOND
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.statistics import calibration
 from confidence_tasks.statistics.calibration.maps import Recalibration
 from confidence_tasks.statistics.calibration.recalibration import FITS, RecalibrationMethod
@@ -45,7 +47,7 @@ def before_and_after(
     confidence: FloatArray,
     settings: Settings,
     measures: Sequence[Measure] = MEASURES,
-) -> dict[str, Comparison]:
+) -> dict[str, Contrast]:
     """Compare measures of calibration of another confidence (after) with those of the stated one (before).
 
     Answers without the other confidence are left out of both. Differences are after minus before, paired by question;

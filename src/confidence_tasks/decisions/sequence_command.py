@@ -11,17 +11,9 @@ import click
 
 from confidence_tasks.decisions.command_parts import read_tasks
 from confidence_tasks.logs.texts import printable
-from confidence_tasks.report.commands import (
-    FILE,
-    as_click_error,
-    cache_option,
-    json_option,
-    parse_with,
-    print_json,
-    print_message,
-    print_table,
-    seed_option,
-)
+from confidence_tasks.report.commands.options import FILE, cache_option, json_option, parse_with, seed_option
+from confidence_tasks.report.commands.printing import print_json, print_message, print_table
+from confidence_tasks.report.commands.reading import as_click_error
 from confidence_tasks.report.labels import measure_label, number
 from confidence_tasks.sources.source import write_atomically
 from confidence_tasks.study.gates import Gate

@@ -11,18 +11,20 @@ import click
 
 from confidence_tasks.decisions.command_parts import condition_option, read_tasks
 from confidence_tasks.logs.texts import printable
-from confidence_tasks.report.commands import (
+from confidence_tasks.report.commands.options import (
     WITHIN_0_AND_1,
-    as_click_error,
     cache_option,
     cluster_option,
     json_option,
+    seed_option,
+)
+from confidence_tasks.report.commands.printing import (
     print_json,
     print_message,
     print_stopped_early,
     print_table,
-    seed_option,
 )
+from confidence_tasks.report.commands.reading import as_click_error
 from confidence_tasks.report.labels import number
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from confidence_tasks.logs.collection import Collection, collect
+    from confidence_tasks.report.build import Report, report_of
     from confidence_tasks.report.read_trials import trials
-    from confidence_tasks.report.write import Report, report_of
 
 _HOMES = {
     **dict.fromkeys(("Collection", "collect"), "confidence_tasks.logs.collection"),
     "trials": "confidence_tasks.report.read_trials",
-    **dict.fromkeys(("Report", "report_of"), "confidence_tasks.report.write"),
+    **dict.fromkeys(("Report", "report_of"), "confidence_tasks.report.build"),
 }
 
 __all__ = ["Collection", "Report", "collect", "report_of", "trials"]

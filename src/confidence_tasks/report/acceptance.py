@@ -9,7 +9,7 @@ import pandas as pd
 
 from confidence_tasks.logs.judged_answers import JudgedAnswers, answers_of
 from confidence_tasks.logs.task_trials import TaskTrials
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.statistics.acceptance import Acceptance, AcceptanceCurve, acceptance_curve
 
 REQUIRED = (0.9, 0.95)

@@ -10,10 +10,11 @@ from confidence_tasks.logs.cache import Cache
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, in_order, question_keys
 from confidence_tasks.logs.texts import printable
 from confidence_tasks.logs.trial_files import PROMPT, setting_names, short_value
-from confidence_tasks.report.checks import checks_of, different_questions, id_conflict_notice, id_conflicts
-from confidence_tasks.report.compare import FIRST, SECOND, paired_trials, shared_conditions
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.checks import checks_of
+from confidence_tasks.report.estimates.paired_trials import FIRST, SECOND, paired_trials, shared_conditions
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.notices import Notice, in_order_of_severity, notice_if_any, notices
+from confidence_tasks.report.question_checks import different_questions, id_conflict_notice, id_conflicts
 from confidence_tasks.report.results import results_and_lost
 from confidence_tasks.study.measures import rows_of
 

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from confidence_tasks.logs.clusters import with_units
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
-from confidence_tasks.report import compare as comparison
 from confidence_tasks.report import given
-from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.compared_runs import model_pairs
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates import compare as comparison
+from confidence_tasks.report.estimates.contrast import Contrast
+from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.report.estimates.two_models import compare_models
 from confidence_tasks.report.ranks import Ranks, ranks_of
 from confidence_tasks.report.stopped import remark_on
 from confidence_tasks.report.summary_tables import Differences, grouped
@@ -175,9 +177,9 @@ def _compare_logs(
     pairs, unpaired = model_pairs(ours, theirs, models, ("model_a", "model_b"))
     skipped = [f"skipped {task}: {reason}" for task, reason in unpaired.items()]
     rows = [
-        {"task": each.task, "condition": each.condition, **_difference(each)}
+        {"task": each.task, "condition": each.group, **_difference(each)}
         for task, first, second in pairs
-        for each in comparison.compare_models(first, second, task, measures, settings, "".join(by))
+        for each in compare_models(first, second, task, measures, settings, "".join(by))
     ]
     if not rows:
         raise ValueError(
@@ -249,23 +251,24 @@ def _pairs_by_group(
     }
 
 
-def _difference(each: comparison.Comparison) -> dict[str, Any]:
+def _difference(each: Contrast) -> dict[str, Any]:
+    a, b = each.values
     return {
         "measure": each.measure,
-        "a": float(each.first_interval.estimate),
-        "b": float(each.second_interval.estimate),
-        "difference": float(each.difference.estimate),
-        "low": float(each.difference.low),
-        "high": float(each.difference.high),
+        "a": float(a.estimate),
+        "b": float(b.estimate),
+        "difference": float(each.interval.estimate),
+        "low": float(each.interval.low),
+        "high": float(each.interval.high),
         "p_value": each.p_value,
         "p_adjusted": each.p_adjusted,
         "n": each.n_questions,
         **_of_clusters(each),
-        "reason": remark_on(each.difference, each.first, each.second),
+        "reason": remark_on(each.interval, each.a.model, each.b.model),
     }
 
 
-def _of_clusters(each: comparison.Comparison) -> dict[str, Any]:
+def _of_clusters(each: Contrast) -> dict[str, Any]:
     if each.n_clusters is None:
         return {}
-    return {"n_clusters": each.n_clusters, "design_effect": each.design_effects[-1]}
+    return {"n_clusters": each.n_clusters, "design_effect": each.design_effect}

@@ -13,7 +13,7 @@ import pandas as pd
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
-from confidence_tasks.report.estimates import Estimated
+from confidence_tasks.report.estimates.estimated import Estimated
 from confidence_tasks.report.groups import BY_CONDITION
 from confidence_tasks.report.labels import group_label, measure_label, why_missing
 from confidence_tasks.report.results import TaskResults

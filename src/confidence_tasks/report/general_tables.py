@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from confidence_tasks.report.acceptance_table import acceptance_table
-from confidence_tasks.report.extra_tables import MakeTable, variants_table
+from confidence_tasks.report.extra_tables import ExtraTable, MakeTable, variants_table
 from confidence_tasks.report.model_reliability import model_reliability_table
 from confidence_tasks.report.reliability import reliability_table
+from confidence_tasks.report.results import TaskResults
+from confidence_tasks.report.study_report import study_report
 
 GENERAL: tuple[MakeTable, ...] = (
     variants_table,
@@ -14,3 +16,10 @@ GENERAL: tuple[MakeTable, ...] = (
     model_reliability_table,
 )
 """Functions that make them, in the order of the page."""
+
+
+def extra_tables(results: TaskResults) -> list[ExtraTable]:
+    """Return the tables of a task beside the measures, without empty ones."""
+    of_study = study_report(results.task_trials.study).tables
+    tables = [make(results) for make in (*GENERAL, *of_study)]
+    return [table for table in tables if not table.frame.empty]

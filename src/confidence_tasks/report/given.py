@@ -13,7 +13,7 @@ import pandas as pd
 from confidence_tasks.harness.correctness import Correctness, further_signals
 from confidence_tasks.logs.collection import Path, collect
 from confidence_tasks.logs.task_trials import Columns, TaskTrials, group_by_task
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.study.given_trials import as_pandas
 from confidence_tasks.study.measures import Measure
 from confidence_tasks.study.parameter import did_you_mean

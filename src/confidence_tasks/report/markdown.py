@@ -22,8 +22,8 @@ from confidence_tasks.report.labels import (
 if TYPE_CHECKING:
     from huggingface_hub import EvalResult
 
-    from confidence_tasks.report.contrasts import Contrast
-    from confidence_tasks.report.estimates import Estimated
+    from confidence_tasks.report.estimates.contrast import Contrast
+    from confidence_tasks.report.estimates.estimated import Estimated
     from confidence_tasks.report.notices import Notice
     from confidence_tasks.report.results import TaskResults
 

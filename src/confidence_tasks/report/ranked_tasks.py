@@ -11,12 +11,14 @@ from confidence_tasks.harness.workers import LostJob, Workers
 from confidence_tasks.logs.cache import Cache, computed
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, in_order, question_keys
 from confidence_tasks.logs.texts import printable
-from confidence_tasks.report.checks import checks_of, different_questions
-from confidence_tasks.report.compare import chosen_measures, shared_trials
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.checks import checks_of
+from confidence_tasks.report.estimates.paired_trials import shared_trials
+from confidence_tasks.report.estimates.ranking import Ranking, rank_models
+from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.report.estimates.two_models import chosen_measures
 from confidence_tasks.report.groups import ALL_TRIALS
 from confidence_tasks.report.notices import Notice, in_order_of_severity, notice_if_any, notices
-from confidence_tasks.report.ranking import Ranking, rank_models
+from confidence_tasks.report.question_checks import different_questions
 from confidence_tasks.report.results import results_without_numbers
 
 

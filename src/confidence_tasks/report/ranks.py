@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from confidence_tasks.logs.clusters import with_units
 from confidence_tasks.logs.task_trials import TaskTrials
 from confidence_tasks.report import given, ranked_tasks
-from confidence_tasks.report.clusters import with_units
-from confidence_tasks.report.compare import shared_trials
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.paired_trials import shared_trials
+from confidence_tasks.report.estimates.ranking import Ranking, rank_by_measures, rank_text
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.labels import measure_label, number
-from confidence_tasks.report.ranking import Ranking, rank_by_measures, rank_text
 from confidence_tasks.report.stopped import remark_on
 from confidence_tasks.report.summary_tables import Table
 from confidence_tasks.study.given_trials import given_trials

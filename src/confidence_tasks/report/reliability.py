@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.logs.task_trials import Columns, TaskTrials
+from confidence_tasks.report.asked_tasks import ALL, asked_tasks
 from confidence_tasks.report.extra_tables import extra_table
 from confidence_tasks.report.labels import group_label, measure_label
-from confidence_tasks.report.pilot import ALL, asked_tasks
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.reliability import (
@@ -115,8 +115,8 @@ def pilot_replies(
     Parameters
     ----------
     tasks, study, measure, condition
-        As for :func:`~confidence_tasks.report.pilot.pilot_clusters`. With several models, the components are those of
-        the paired difference, averaged over the pairs of models; sources are averaged, too.
+        As for :func:`~confidence_tasks.decisions.pilot.pilot_clusters`. With several models, the components are those
+        of the paired difference, averaged over the pairs of models; sources are averaged, too.
 
     Returns
     -------

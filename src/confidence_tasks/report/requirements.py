@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from confidence_tasks.report.estimates import Estimated
+from confidence_tasks.report.estimates.estimated import Estimated
 from confidence_tasks.report.groups import BY_CONDITION
 from confidence_tasks.report.labels import limits, number, why_missing
 from confidence_tasks.report.results import TaskResults

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from confidence_tasks.logs.sequences import of_stopped_run
 from confidence_tasks.logs.task_trials import STOPPED_EARLY, ModelTrials, TaskTrials, is_marked
-from confidence_tasks.report.estimates import Estimated
+from confidence_tasks.report.estimates.estimated import Estimated
 from confidence_tasks.report.groups import BY_CONDITION
 from confidence_tasks.report.labels import why_missing
 from confidence_tasks.statistics import Estimate, Interval

@@ -36,7 +36,8 @@ class StudyReport:
     cross_condition_distributions : callable, optional
         ``cross_condition_distributions(columns, subsets, settings)`` returns the resampling distributions of the
         measures that depend on trials of other conditions, for example by the edges of bins, like
-        :func:`confidence_tasks.report.estimates.distributions`. The metrics of a log are computed without it.
+        :func:`~confidence_tasks.report.estimates.distributions.distributions`. The metrics of a log are computed
+        without it.
     analysis : callable, optional
         ``analysis(trials, settings)`` returns what several tables and figures of the study use. It is computed once per
         task, from the trials of all models.
@@ -49,7 +50,7 @@ class StudyReport:
         The tables and figures of the paper (:class:`~confidence_tasks.report.paper.Replication`), or of each of its
         versions. If a paper has several studies, one of them has the replication.
     reply_forms : mapping of str to ReplyForm, optional
-        How files with replies are scored without a model (:class:`~confidence_tasks.report.score_replies.ReplyForm`),
+        How files with replies are scored without a model (:class:`~confidence_tasks.report.reply_forms.ReplyForm`),
         by the name that ``score --study`` takes. By default there is one form, for studies with a single call.
     power : tuple of PowerDesign, optional
         Designs for power analysis (:class:`~confidence_tasks.simulation.power_design.PowerDesign`); empty for none. By

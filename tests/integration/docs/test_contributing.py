@@ -18,7 +18,7 @@ from tests.integration.docs.pages import ROOT, blocks
 from confidence_tasks import catalogue, studies
 from confidence_tasks.harness.inspect.task import study_task
 from confidence_tasks.logs.log_scores import metrics_of
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.simulation.reply import role_responders
 from confidence_tasks.sources import Question, SourceError, hub, load, table
 from confidence_tasks.sources.hub import HubSource
@@ -51,7 +51,7 @@ def sureness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Module
 
 def test_the_new_study_runs_and_its_report_is_written(sureness: ModuleType, tmp_path: Path) -> None:
     from confidence_tasks.logs.collection import collect
-    from confidence_tasks.report.write import report_of
+    from confidence_tasks.report.build import report_of
 
     made = study_task(sureness.STUDY)(source="arithmetic_boolean", n=200)
     (log,) = inspect_eval(made, model="simulated/ideal", log_dir=str(tmp_path / "logs"), display="none")

@@ -19,7 +19,7 @@ from confidence_tasks.harness.inspect import model_calls
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.logs.inspect_logs import read_inspect_log
 from confidence_tasks.report import collect, report_of
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 
 pytestmark = pytest.mark.slow
 

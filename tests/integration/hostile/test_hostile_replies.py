@@ -12,8 +12,8 @@ from tests.unit.reading.fuzz_targets import CHOICE, PARTS, READERS, SCORED, TEXT
 
 from confidence_tasks import riskeval
 from confidence_tasks.logs.collection import collect
-from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.write import report_of
+from confidence_tasks.report.build import report_of
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.studies.riskeval.replies import Fault, judge_prompt, parser_prompt, read_verdict
 
 from .hostile_replies import HOSTILE, MARK_ME

@@ -14,7 +14,7 @@ from inspect_ai.model import ChatMessage, Model, ModelOutput, ModelUsage, StopRe
 
 from confidence_tasks import riskeval
 from confidence_tasks.report import collect, report_of
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.figures import Line
 from confidence_tasks.simulation.subject import pick
 from confidence_tasks.studies.riskeval.measures import COUNTS, MEASURES, REGIMES

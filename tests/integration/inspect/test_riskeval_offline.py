@@ -8,7 +8,7 @@ from inspect_ai.model import get_model
 
 from confidence_tasks import riskeval
 from confidence_tasks.report import collect, report_of
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.simulation.reply import ROLES, SimulatedRole, make_role, reply_in_role
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.riskeval.replies import (

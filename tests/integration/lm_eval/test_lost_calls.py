@@ -15,7 +15,7 @@ from confidence_tasks.harness.address import ORIGIN
 from confidence_tasks.harness.lm_eval.chat import UNKNOWN_ORIGIN
 from confidence_tasks.harness.refusals import LOST, REFUSED, StopError
 from confidence_tasks.report import collect, report_of
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 
 pytestmark = pytest.mark.slow
 

@@ -21,11 +21,11 @@ from confidence_tasks.logs.cache import Cache, as_table, key_of, user_cache
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.logs.trial_files import TrialFile
 from confidence_tasks.report import collect, report_of
-from confidence_tasks.report.compare import compare_models
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.report.estimates.two_models import compare_models
 from confidence_tasks.report.figures import Figure, Panel
 from confidence_tasks.report.figures.page_panels import panel_svg
-from confidence_tasks.report.page.tasks import figure_views
+from confidence_tasks.report.page.drawn import figure_views
 
 pytestmark = pytest.mark.slow
 
@@ -80,8 +80,8 @@ def test_a_report_is_the_same_to_the_bit_without_a_cache_and_with_a_cold_and_a_w
 WORK = (
     "logs.collection.read_file",
     "report.results.model_numbers",
-    "report.compare.compared_trials",
-    "report.page.tasks.panel_svg",
+    "report.estimates.compare.compared_trials",
+    "report.page.drawn.panel_svg",
 )
 """What takes long: trials are read, a model's numbers computed, models compared, panels drawn."""
 
@@ -305,7 +305,7 @@ def test_a_panel_of_one_more_model_is_drawn_and_the_others_are_not(folder, tmp_p
     report(some, kept)
     drawn = []
     monkeypatch.setattr(
-        "confidence_tasks.report.page.tasks.panel_svg",
+        "confidence_tasks.report.page.drawn.panel_svg",
         lambda *panel: drawn.append(panel[-1]) or panel_svg(*panel),
     )
     own = [{**row, "model": "lab/third"} for row in rows("scales", next(iter(SUBJECTS)))]
@@ -335,7 +335,7 @@ def test_a_comparison_is_the_same_wherever_it_is_computed_and_kept(folder, kept,
     assert len(alone) > 1
     told = {"settings": FEW, "workers": workers, "cache": kept}
     assert repr(compare_models(*task_trials.models, task_trials, **told)) == repr(alone)
-    monkeypatch.setattr("confidence_tasks.report.compare.compared_trials", _must_not_be_called)
+    monkeypatch.setattr("confidence_tasks.report.estimates.compare.compared_trials", _must_not_be_called)
     assert repr(compare_models(*task_trials.models, task_trials, **told)) == repr(alone)
 
 
@@ -349,7 +349,7 @@ def test_processes_are_asked_for_where_trials_times_resamples_are_many(folder, m
     worth = []
     n_trials = sum(map(len, task_trials.models)) * len(set(task_trials.models[0].columns["condition"]))
     for most in (n_trials * FEW.n_resamples, n_trials * FEW.n_resamples + 1):
-        monkeypatch.setattr("confidence_tasks.report.compare.WORTH_WORKERS", most)
+        monkeypatch.setattr("confidence_tasks.report.estimates.compare.WORTH_WORKERS", most)
         compare_models(*task_trials.models, task_trials, settings=FEW, workers=Asked())
     assert worth == [True, False]
 

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.report.drawn_shapes import assert_same_drawing
 
 from confidence_tasks.report import collect, report_of
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.figures.page_panels import written
 
 pytestmark = pytest.mark.slow
@@ -21,7 +21,7 @@ EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.eval"))
 def test_panels_of_an_example_log(log, monkeypatch):
     asked = []
     monkeypatch.setattr(
-        "confidence_tasks.report.page.tasks.panel_svg",
+        "confidence_tasks.report.page.drawn.panel_svg",
         lambda panel, size, _: asked.append((panel, size)) or "",
     )
     report_of(collect([log]), settings=Settings(n_resamples=100))

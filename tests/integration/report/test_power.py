@@ -11,8 +11,8 @@ from scipy.stats import multivariate_normal
 from tests.unit.report.full_studies import Setting, whole_study
 
 from confidence_tasks.cli import main
+from confidence_tasks.decisions.power import MIN_QUESTIONS, power_curve, power_designs
 from confidence_tasks.reading.integer_scale import Scale
-from confidence_tasks.report.power import MIN_QUESTIONS, power_curve, power_designs
 from confidence_tasks.simulation.draws import QUESTION_DRAWS, REPLY_DRAWS, decide, paired_draws
 from confidence_tasks.simulation.reply import call_seed, subject_seed
 from confidence_tasks.simulation.reports import simulated_reports

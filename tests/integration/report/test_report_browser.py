@@ -16,7 +16,7 @@ from tests.unit.report.runs import rows, write
 
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.commands.report import report as command
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 

@@ -29,7 +29,8 @@ from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.logs.log_scores import metrics_of
 from confidence_tasks.logs.rescore import rescore
 from confidence_tasks.report import collect
-from confidence_tasks.report.score_replies import known_form, reply_forms, score_replies
+from confidence_tasks.report.reply_forms import known_form, reply_forms
+from confidence_tasks.report.score_replies import score_replies
 from confidence_tasks.sources import SourceError, load
 from confidence_tasks.sources.generated import lifeeval_questions
 
@@ -509,7 +510,7 @@ def test_a_study_that_needs_more_than_a_reply_is_refused_with_what_to_declare(
     monkeypatch: pytest.MonkeyPatch, study: str, needed: str
 ) -> None:
     every = (*studies(), SURENESS, AGREEMENT)
-    monkeypatch.setattr("confidence_tasks.report.score_replies.studies", lambda: every)
+    monkeypatch.setattr("confidence_tasks.report.reply_forms.studies", lambda: every)
     written = rf"StudyReport\(reply_forms={{'{study}': ReplyForm\(\.\.\.\)}}\) in the study's report\.py"
     with pytest.raises(
         ValueError, match=f"study {study} cannot score .* because {needed}. Leave out .*{written}"

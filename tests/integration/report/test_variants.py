@@ -11,7 +11,7 @@ from tests.unit.report.runs import rows, undrawn_report, write
 from confidence_tasks import scale_granularity
 from confidence_tasks.logs.inspect_logs import read_inspect_log
 from confidence_tasks.report import collect, trials
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 
 FEW = Settings(n_resamples=50)
 MODEL = "simulated/overconfident"

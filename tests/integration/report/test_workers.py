@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from confidence_tasks.harness.workers import LostJob, Workers, WorkersError, cluster, local_workers
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.commands.report import report as command
-from confidence_tasks.report.estimates import Settings
-from confidence_tasks.report.results import contrasts_frame, estimates_frame
+from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.report.result_tables import contrasts_frame, estimates_frame
 
 pytestmark = pytest.mark.slow
 
@@ -138,7 +138,7 @@ class KillsBold:
     """Computes the numbers of a model, but dies of RiskEval's bold one; other processes import it by name."""
 
     def __call__(self, study, baseline, settings, columns):
-        from confidence_tasks.report.contrasts import model_numbers
+        from confidence_tasks.report.estimates.model_numbers import model_numbers
 
         if study == "riskeval" and columns["confidence"].mean() > 0.82:
             os.kill(os.getpid(), signal.SIGKILL)

@@ -16,10 +16,10 @@ from tests.small_runs import SMALL_RUNS
 from confidence_tasks.catalogue import studies, study_named
 from confidence_tasks.cli import main
 from confidence_tasks.decisions import plan
+from confidence_tasks.decisions.power import detectable_difference, power_curve, power_designs
 from confidence_tasks.decisions.tokens import token_counter
 from confidence_tasks.harness.inspect.task import study_task
 from confidence_tasks.harness.usage_errors import UsageError
-from confidence_tasks.report.power import detectable_difference, power_curve, power_designs
 from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.scales import STUDY as SCALES

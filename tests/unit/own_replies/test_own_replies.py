@@ -15,7 +15,7 @@ from confidence_tasks.cli import main
 from confidence_tasks.harness.inspect import judging
 from confidence_tasks.own_replies.shapes import unread_sentences
 from confidence_tasks.own_replies.trials import Options, read_own_replies
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.given import read_tasks
 from confidence_tasks.report.results import compute_results
 from confidence_tasks.sources import SourceError

@@ -10,8 +10,8 @@ from typing import Any
 
 from confidence_tasks.logs.collection import collect
 from confidence_tasks.own_replies.rows import read_rows as rows_of_replies
+from confidence_tasks.report.reply_forms import reply_forms
 from confidence_tasks.report.score_replies import _replies as replies_of
-from confidence_tasks.report.score_replies import reply_forms
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.fermi import _literal
 from confidence_tasks.sources.generated import load_life_table

@@ -10,8 +10,9 @@ from tests.trials import fermieval_trial, scale_trial
 
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.reading.integer_scale import Scale
-from confidence_tasks.report.compare import Comparison, compare_models
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.contrast import Contrast
+from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.report.estimates.two_models import compare_models
 from confidence_tasks.simulation.power_subjects import Pair
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
@@ -100,7 +101,7 @@ def _asked(study: str, n: int) -> Sequence[Item]:
     return list(HARNESSES[study].items(n))
 
 
-def whole_study(setting: Setting, pair: Pair, number: int) -> Comparison:
+def whole_study(setting: Setting, pair: Pair, number: int) -> Contrast:
     """Let two subjects that nothing connects go through a study, and return what ``compare`` says."""
     harness = HARNESSES[setting.study]
     models = []

@@ -14,14 +14,14 @@ from confidence_tasks.logs.about_models import AboutModels
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.report import collect
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.extra_tables import overviews
 from confidence_tasks.report.figures.general import model_styles
+from confidence_tasks.report.general_tables import extra_tables
 from confidence_tasks.report.groups import ModelGroups
-from confidence_tasks.report.page.tasks import figures_of, overview_figures
+from confidence_tasks.report.page.task_figures import figures_of, overview_figures
 from confidence_tasks.report.paper.filled import filled_papers
 from confidence_tasks.report.results import compute_results
-from confidence_tasks.report.write import extra_tables
 from confidence_tasks.sources import Question
 from confidence_tasks.sources.generated import lifeeval_question
 from confidence_tasks.studies.fermieval.replies import interval_reply

@@ -108,5 +108,5 @@ def write_studies(folder: Path) -> Path:
 def undrawn_report(collection: Collection, **options: Any) -> Report:
     """Return the report on some trials with empty panels: to draw them takes three quarters of its time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("confidence_tasks.report.page.tasks.panel_svg", lambda *_: "")
+        patch.setattr("confidence_tasks.report.page.drawn.panel_svg", lambda *_: "")
         return report_of(collection, **options)

@@ -15,13 +15,13 @@ from tests.unit.report.runs import write
 from confidence_tasks.cli import main
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report import collect
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.figures import figure_svg
 from confidence_tasks.report.figures.acceptance import acceptance
 from confidence_tasks.report.figures.general import model_styles
+from confidence_tasks.report.general_tables import extra_tables
 from confidence_tasks.report.markdown import markdown_report
 from confidence_tasks.report.results import TaskResults, results_without_numbers
-from confidence_tasks.report.write import extra_tables
 
 
 def own(folder: Path, n: int = 400, **changes: Any) -> Path:

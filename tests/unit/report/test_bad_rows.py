@@ -15,7 +15,7 @@ from tests.unit.report.runs import undrawn_report
 
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report import Collection, collect
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.study.definition import Study
 
 FEW = Settings(n_resamples=3)

@@ -10,7 +10,7 @@ from tests.unit.report.test_benchmark_samples import sample
 
 from confidence_tasks.logs.collection import collect
 from confidence_tasks.logs.task_trials import group_by_task
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.results import TaskResults, compute_results
 from confidence_tasks.studies.benchmark.report import tasks_of_group
 

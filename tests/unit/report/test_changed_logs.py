@@ -29,7 +29,7 @@ from confidence_tasks.logs.rescore import rescore
 from confidence_tasks.logs.task_trials import ModelTrials, group_by_task
 from confidence_tasks.logs.trial_files import NotTrialsError
 from confidence_tasks.report import collect
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 
 FEW = Settings(n_resamples=20)
 

@@ -15,12 +15,12 @@ from tests.unit.studies.logprob_trials import trials as log_probabilities
 
 from confidence_tasks import compare, metrics, summary
 from confidence_tasks.cli import main
+from confidence_tasks.logs.clusters import with_units
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.logs.trial_files import shared_by
 from confidence_tasks.report import collect, trials
 from confidence_tasks.report.checks import READING, checks_of
-from confidence_tasks.report.clusters import with_units
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.report.notices import notices
 from confidence_tasks.report.results import results_and_lost

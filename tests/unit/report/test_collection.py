@@ -24,8 +24,8 @@ from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.report import collect, trials
 from confidence_tasks.report.commands.report import report as command
-from confidence_tasks.report.compare import compare_models
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.report.estimates.two_models import compare_models
 from confidence_tasks.sources import Question
 
 FEW = Settings(n_resamples=20)

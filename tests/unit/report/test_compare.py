@@ -18,8 +18,9 @@ from tests.unit.studies.logprob_trials import trials as logprob_trials
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, group_by_task
 from confidence_tasks.report import collect
 from confidence_tasks.report.commands.compare import compare as command
-from confidence_tasks.report.compare import Comparison, compare_models
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.contrast import Contrast
+from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.report.estimates.two_models import compare_models
 from confidence_tasks.report.results import TaskResults, compute_results
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
@@ -95,7 +96,7 @@ def trials_of(study: Study, rng: np.random.Generator) -> dict[str, np.ndarray]:
     } | {"confidence": numbers["confidence_raw"] / 100}
 
 
-def _compared(results: TaskResults, *measures: str) -> dict[str, Comparison]:
+def _compared(results: TaskResults, *measures: str) -> dict[str, Contrast]:
     return {
         each.measure: each
         for each in compare_models(*results.models, results.task_trials, measures or None, FEW)
@@ -104,8 +105,8 @@ def _compared(results: TaskResults, *measures: str) -> dict[str, Comparison]:
 
 def test_an_abstention_without_a_confidence_is_an_abstention(results: TaskResults) -> None:
     abstained = _compared(results)["abstention_rate"]
-    assert abstained.first_interval.estimate == 0.0
-    assert abstained.second_interval.estimate == ABSTAINED / N
+    assert abstained.values[0].estimate == 0.0
+    assert abstained.values[1].estimate == ABSTAINED / N
     assert abstained.p_value < 0.05
 
 
@@ -118,7 +119,7 @@ def test_a_model_has_the_value_that_the_report_gives_it(results: TaskResults, me
     reported = results.estimate("lab/careful", "lambda=10", measure)
     assert reported is not None
     compared = _compared(results, measure)[measure]
-    assert compared.second_interval.estimate == reported.interval.estimate
+    assert compared.values[1].estimate == reported.interval.estimate
 
 
 @pytest.mark.parametrize("study", [SCALES, LIFEEVAL, RISKEVAL, FERMIEVAL], ids=lambda study: study.name)
@@ -132,21 +133,21 @@ def test_a_copy_differs_in_nothing(study: Study) -> None:
     compared = compare_models(*models, task_trials, list(study.measures_by_name), FEW)
     assert {each.measure for each in compared} >= {*study.headline_measures, *study.tested_measures}
     for each in compared:
-        if not math.isnan(each.difference.estimate):
-            assert abs(each.difference.estimate) < 1e-8, each.measure
+        if not math.isnan(each.interval.estimate):
+            assert abs(each.interval.estimate) < 1e-8, each.measure
             assert math.isnan(each.p_value) or each.p_value == each.p_adjusted == 1.0, each.measure
 
 
 def test_rates_of_reading_can_be_compared(results: TaskResults) -> None:
     read = _compared(results, "parse_rate")["parse_rate"]
-    assert (read.first_interval.estimate, read.second_interval.estimate) == (1.0, 1.0 - ABSTAINED / N)
+    assert (read.values[0].estimate, read.values[1].estimate) == (1.0, 1.0 - ABSTAINED / N)
     assert read.p_value < 0.05
 
 
 def test_what_cannot_be_fitted_for_every_exchange_has_no_p_value(results: TaskResults) -> None:
     measure = "normalized_recalibrated_utility"
     recalibrated = _compared(results, measure)[measure]
-    assert not math.isnan(recalibrated.difference.estimate)
+    assert not math.isnan(recalibrated.interval.estimate)
     assert math.isnan(recalibrated.p_value)
 
 
@@ -182,7 +183,7 @@ def by_domain(domains: tuple[str, ...]) -> tuple[ModelTrials, ModelTrials, TaskT
 def test_within_a_column_each_value_is_compared_as_if_nothing_else_had_been_asked() -> None:
     base, instruct, task = by_domain(("Arts", "Geography"))
     found = compare_models(instruct, base, task, ["auroc2"], FEW, by="domain")
-    assert [each.condition for each in found] == ["T=1, Arts", "T=1, Geography"]
+    assert [each.group for each in found] == ["T=1, Arts", "T=1, Geography"]
     for each, domain in zip(found, ("Arts", "Geography"), strict=True):
         only = [
             replace(
@@ -191,9 +192,9 @@ def test_within_a_column_each_value_is_compared_as_if_nothing_else_had_been_aske
             for model in (instruct, base)
         ]
         (alone,) = compare_models(only[0], only[1], task, ["auroc2"], FEW)
-        assert (each.difference, each.p_value, each.n_questions) == (alone.difference, alone.p_value, 80)
+        assert (each.interval, each.p_value, each.n_questions) == (alone.interval, alone.p_value, 80)
         assert each.p_adjusted >= each.p_value
-    assert found[1].difference.estimate > found[0].difference.estimate + 0.1
+    assert found[1].interval.estimate > found[0].interval.estimate + 0.1
 
 
 @pytest.mark.parametrize(

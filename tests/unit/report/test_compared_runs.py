@@ -16,7 +16,7 @@ from tests.unit.report.runs import rows, undrawn_report, write
 from confidence_tasks import scale_granularity
 from confidence_tasks.cli import main
 from confidence_tasks.report import collect
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 
 BOTH = ("--model-a", "lab/steady", "--model-b", "lab/bold")
 

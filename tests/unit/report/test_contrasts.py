@@ -12,9 +12,10 @@ from tests.unit.report.runs import undrawn_report, write
 
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report import Report, collect
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.page.first_screen import contrast_sentences
-from confidence_tasks.report.results import TaskResults, compute_results, contrasts_frame
+from confidence_tasks.report.result_tables import contrasts_frame
+from confidence_tasks.report.results import TaskResults, compute_results
 from confidence_tasks.statistics import permutation_test
 
 N = 40

@@ -6,7 +6,7 @@ from scipy.stats import ttest_rel
 from tests.unit.report.runs import undrawn_report, write
 
 from confidence_tasks.report import collect
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.page.first_screen import (
     FEW_MODELS,
     headline_of,
@@ -76,13 +76,13 @@ def test_a_few_models_stand_in_columns_with_the_number_that_was_estimated(made):
 def test_the_best_is_compared_in_pairs_and_corrected_for_all_pairs(made):
     headline = headline_of(made.results[0])
     columns = {model.label: model.columns["correct"] for model in made.results[0].models}
-    assert [each.first for each in headline.comparisons] == ["good", "good"]
+    assert [each.a.model for each in headline.comparisons] == ["good", "good"]
     for each in headline.comparisons:
-        difference = columns["good"].mean() - columns[each.second].mean()
-        assert each.difference.estimate == pytest.approx(difference, abs=1e-12)
+        difference = columns["good"].mean() - columns[each.b.model].mean()
+        assert each.interval.estimate == pytest.approx(difference, abs=1e-12)
         assert each.p_adjusted == min(1.0, 3 * each.p_value)
         assert (each.p_adjusted < 0.05) == (
-            3 * ttest_rel(columns["good"], columns[each.second]).pvalue < 0.05
+            3 * ttest_rel(columns["good"], columns[each.b.model]).pvalue < 0.05
         )
     (sentence,) = significant_differences([headline])
     assert "good has the best accuracy" in sentence

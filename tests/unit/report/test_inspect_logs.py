@@ -24,15 +24,10 @@ from tests.unit.report.runs import undrawn_report
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.logs import log_contents
 from confidence_tasks.logs.inspect_logs import read_inspect_log
-from confidence_tasks.logs.log_contents import (
-    MOST_DIGITS,
-    MOST_LEVELS,
-    decode_summaries,
-    refuse_unbounded,
-)
+from confidence_tasks.logs.log_contents import MOST_DIGITS, MOST_LEVELS, decode_summaries, refuse_unbounded
 from confidence_tasks.logs.trial_files import NotTrialsError
 from confidence_tasks.report import collect
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,10 @@ from operator import attrgetter
 import numpy as np
 import pytest
 
-from confidence_tasks.report.estimates import (
-    Settings,
-    combined,
-    distributions,
-    interval_of_measure,
-    resampled,
-)
+from confidence_tasks.report.estimates.averages import combined
+from confidence_tasks.report.estimates.distributions import distributions, resampled
+from confidence_tasks.report.estimates.intervals import interval_of_measure
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import TrialSubset, split_by_source
 from confidence_tasks.statistics import ece_interval
 from confidence_tasks.studies.riskeval.measures import COUNTS

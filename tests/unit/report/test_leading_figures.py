@@ -8,7 +8,7 @@ from tests.unit.report.test_first_screen import made_of
 
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report import collect
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 
 
 def open_figures(html):

@@ -13,7 +13,7 @@ from confidence_tasks.harness.lm_eval.metrics import TRIAL
 from confidence_tasks.logs.lm_eval_samples import _study
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report import collect
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 
 
 @pytest.mark.parametrize("study", list(task_groups(studies())), ids=lambda study: study.name)

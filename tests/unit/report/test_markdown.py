@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from confidence_tasks.cli import main
 from confidence_tasks.report.markdown import escaped, markdown_report, markdown_table, model_card
-from confidence_tasks.report.results import estimates_frame
-from confidence_tasks.report.write import merged_notices
+from confidence_tasks.report.page.document import merged_notices
+from confidence_tasks.report.result_tables import estimates_frame
 
 HOSTILE = "a|b <script>alert(1)</script> [x](javascript:y) `c` **d**\n# e\x1b[2J"
 

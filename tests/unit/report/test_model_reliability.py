@@ -11,7 +11,7 @@ from tests.unit.report.test_reliability import trials, written
 
 from confidence_tasks.logs.collection import collect
 from confidence_tasks.logs.task_trials import group_by_task
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.model_reliability import model_reliability_table
 from confidence_tasks.report.results import TaskResults, results_and_lost
 from confidence_tasks.statistics.reliability import halves_over_models, retest_over_models

@@ -10,7 +10,7 @@ from tests.unit.report.runs import rows, undrawn_report, write
 
 from confidence_tasks.report import collect
 from confidence_tasks.report.commands.report import report as command
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.figures import figure_svg
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics import ece, overconfidence
@@ -95,7 +95,7 @@ def test_it_is_written_as_csv_and_latex_and_drawn(folder, made, tmp_path, monkey
         return figure_svg(figure) if figure.name == "all_question_sets_ece" else ""
 
     monkeypatch.setattr("confidence_tasks.report.write.figure_svg", drawn)  # no other figure is looked at
-    monkeypatch.setattr("confidence_tasks.report.page.tasks.panel_svg", lambda *_: "")
+    monkeypatch.setattr("confidence_tasks.report.page.drawn.panel_svg", lambda *_: "")
     arguments = [str(folder), "-o", str(tmp_path / "r.html"), "--resamples", "100", "--json"]
     arguments += ["--tables", str(tmp_path), "--figures", str(tmp_path)]
     done = CliRunner().invoke(command, arguments)

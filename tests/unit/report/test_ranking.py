@@ -13,14 +13,14 @@ from click.testing import CliRunner, Result
 from tests.validity.many_models import MEASURES, Model, replies
 
 from confidence_tasks import compare
+from confidence_tasks.logs.clusters import with_units
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report import collect
-from confidence_tasks.report.clusters import with_units
 from confidence_tasks.report.commands.compare import compare as command
-from confidence_tasks.report.compare import compare_models
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.ranking import rank_by_measures
+from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.report.estimates.two_models import compare_models
 from confidence_tasks.report.ranked_tasks import cautions_of_many, joined_tasks, rank_tasks
-from confidence_tasks.report.ranking import rank_by_measures
 
 N = 120
 FEW = Settings(n_resamples=400)

@@ -16,7 +16,7 @@ from tests.unit.report.runs import write
 from confidence_tasks.cli import main
 from confidence_tasks.logs.collection import collect
 from confidence_tasks.logs.task_trials import group_by_task
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.reliability import pilot_replies, reliability_table
 from confidence_tasks.report.results import results_and_lost
 

@@ -9,7 +9,7 @@ from tests.unit.report.runs import undrawn_report, write
 
 from confidence_tasks.drawing import Colour
 from confidence_tasks.report import Report, collect
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.labels import STATUSES, page_part
 from confidence_tasks.sources import Question
 

@@ -17,7 +17,7 @@ from tests.unit.report.runs import rows, undrawn_report, write
 from confidence_tasks.drawing import Colour
 from confidence_tasks.report import collect
 from confidence_tasks.report.commands.report import report as command
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.extra_tables import side_by_side
 from confidence_tasks.report.figures import Panel
 from confidence_tasks.report.figures.page_panels import panel_svg

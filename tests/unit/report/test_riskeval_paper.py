@@ -10,7 +10,7 @@ import pytest
 from tests.unit.report.runs import undrawn_report
 
 from confidence_tasks.report import Report, collect
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.paper import PaperFigure
 from confidence_tasks.report.paper.filled import Filled
 from confidence_tasks.sources import Question

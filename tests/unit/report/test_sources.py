@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 from tests.unit.report.runs import undrawn_report, write
 
 from confidence_tasks.report import Report, collect
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.figures import general
 from confidence_tasks.report.groups import by_condition
 from confidence_tasks.statistics import ece

@@ -2,7 +2,7 @@
 
 import pytest
 
-from confidence_tasks.report.power import power_curve, power_designs
+from confidence_tasks.decisions.power import power_curve, power_designs
 
 
 @pytest.mark.parametrize("study", ["benchmark", "signals"])

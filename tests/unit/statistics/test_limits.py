@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.stats import binomtest
 
-from confidence_tasks.report.estimates import Distribution, Settings, distributions, interval_of_measure
-from confidence_tasks.report.estimates import mean as mean_of
+from confidence_tasks.report.estimates.averages import mean as mean_of
+from confidence_tasks.report.estimates.distribution import Distribution
+from confidence_tasks.report.estimates.distributions import distributions
+from confidence_tasks.report.estimates.intervals import interval_of_measure
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import by_condition
 from confidence_tasks.statistics import bootstrap
 from confidence_tasks.statistics.core import Reason

@@ -5,8 +5,8 @@ import pytest
 from tests.unit.report.runs import SUBJECTS, rows, undrawn_report, write
 
 from confidence_tasks.report import collect
-from confidence_tasks.report.compare import compare_models
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.report.estimates.two_models import compare_models
 from confidence_tasks.studies.fermieval.trials import fermieval_summary
 
 FEW = Settings(n_resamples=100)

@@ -15,7 +15,7 @@ from tests.unit.report.paper_runs import filled_from
 from tests.unit.report.runs import undrawn_report, write
 
 from confidence_tasks.report import Report, collect
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.write import write_figures
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics.intervals import adjusted_interval, adjusted_interval_covariance

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.report.runs import rows, undrawn_report, write
 
 from confidence_tasks.report import Report, collect
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.statistics import ece
 
 FEW = Settings(n_resamples=100)

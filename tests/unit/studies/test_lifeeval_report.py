@@ -15,7 +15,7 @@ from tests.unit.report.runs import undrawn_report
 from confidence_tasks import boolq, lifeeval
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report import collect
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.figures.general import model_styles
 from confidence_tasks.report.read_trials import trials as read_trials
 from confidence_tasks.report.results import compute_results

@@ -6,7 +6,7 @@ from tests.unit.report.runs import undrawn_report
 from tests.unit.studies.logprob_trials import NATURAL, TRIVIA, Evidence, together, trials
 
 from confidence_tasks.logs.collection import collect
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.statistics import fit_meta_d, wilson_interval
 from confidence_tasks.studies.logprob_metacognition.measures import MEASURES
 

@@ -9,7 +9,7 @@ from scipy import optimize, stats
 from scipy.special import ndtr, xlogy
 from tests.unit.studies.logprob_trials import NATURAL, TRIVIA, Evidence, together, trials
 
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.statistics import Reason, bootstrap, fit_meta_d, meta_information
 from confidence_tasks.statistics.sdt import (
     correctness_table,

@@ -9,7 +9,7 @@ from scipy.stats import norm
 from sklearn.metrics import mutual_info_score, roc_auc_score
 from tests.unit.studies.logprob_trials import Evidence, trials
 
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.studies.logprob_metacognition.resampling import CellKey, resample
 from confidence_tasks.studies.logprob_metacognition.version_2 import (
     auroc2_of_bins,

@@ -19,7 +19,7 @@ from tests.trials import lifeeval_trial, question_set_trial
 
 from confidence_tasks.report import Report, collect
 from confidence_tasks.report.commands.report import report as command
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import parse_groups
 from confidence_tasks.report.write import write_figures
 from confidence_tasks.sources import Question

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from confidence_tasks.report.estimates import Settings, distributions, interval_of_measure, mean
+from confidence_tasks.report.estimates.averages import mean
+from confidence_tasks.report.estimates.distributions import distributions
+from confidence_tasks.report.estimates.intervals import interval_of_measure
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import by_condition
 from confidence_tasks.statistics.sdt import fit_meta_d_threshold
 from confidence_tasks.studies.riskeval.measures import MEASURES as RISK

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from confidence_tasks.report.commands import json_option, print_json
+from confidence_tasks.report.commands.options import json_option
+from confidence_tasks.report.commands.printing import print_json
 
 
 @click.group(invoke_without_command=True)

@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from confidence_tasks.report.commands import (
-    as_click_error,
+from confidence_tasks.report.commands.compare_printed import ComparedTask, comparisons_record, print_tasks
+from confidence_tasks.report.commands.options import (
     cache_option,
     cluster_option,
     correctness_options,
     json_option,
-    open_cache,
-    open_workers,
-    print_json,
-    print_message,
-    print_notices,
-    print_table,
-    progress,
-    read_trials,
     settings_options,
 )
-from confidence_tasks.report.labels import limits, measure_label, number, p_value, signed, why_missing
+from confidence_tasks.report.commands.printing import print_json, print_message
+from confidence_tasks.report.commands.reading import (
+    as_click_error,
+    open_cache,
+    open_workers,
+    progress,
+    read_trials,
+)
 
 if TYPE_CHECKING:
     from confidence_tasks.logs.cache import Cache
     from confidence_tasks.logs.collection import Collection
     from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
-    from confidence_tasks.report.compare import Comparison
-    from confidence_tasks.report.estimates import Settings
-    from confidence_tasks.report.notices import Notice
+    from confidence_tasks.report.estimates.settings import Settings
 
 
 @click.command()
@@ -97,7 +91,7 @@ def compare(
     Exits with 1 if A and B have no question in common, or with --fail-if-worse if B is worse.
     """
     from confidence_tasks.report.commands.rank import compare_many
-    from confidence_tasks.report.estimates import Settings
+    from confidence_tasks.report.estimates.settings import Settings
 
     settings = Settings(**uncertainty)
     correctness = {"correct": correct, "scorer": scorer, "signals": signals}
@@ -124,10 +118,10 @@ def _compare_two(
     options: Mapping[str, Any],
     *,
     as_json: bool,
-) -> list[_Compared]:
+) -> list[ComparedTask]:
     """Compare the models of two paths, which may be equal, and print the result."""
+    from confidence_tasks.logs.clusters import with_units
     from confidence_tasks.logs.task_trials import group_by_task
-    from confidence_tasks.report.clusters import with_units
     from confidence_tasks.report.compared_runs import model_pairs
 
     with open_workers(None, None) as workers:
@@ -140,22 +134,12 @@ def _compare_two(
             pairs, unpaired = model_pairs(ours, theirs, models)
         compared = _compare(pairs, settings, cache, {**options, "workers": workers})
     if as_json:
-        print_json(_record(compared, [*_skipped(collections), *unpaired.items()]))
+        print_json(comparisons_record(compared, [*_skipped(collections), *unpaired.items()]))
     else:
-        _print_tasks(compared)
+        print_tasks(compared)
     for name, reason in unpaired.items():
         print_message(f" {name}: {reason}", "skipped")
     return compared
-
-
-class _Compared(NamedTuple):
-    """Two models in one task, their comparisons, and the notices about these."""
-
-    task_trials: TaskTrials
-    a: ModelTrials
-    b: ModelTrials
-    comparisons: list[Comparison]
-    notices: list[Notice]
 
 
 def _compare(
@@ -163,17 +147,17 @@ def _compare(
     settings: Settings,
     cache: Cache | None,
     options: Mapping[str, Any],
-) -> list[_Compared]:
+) -> list[ComparedTask]:
     """Compare each pair, and show the progress."""
-    from confidence_tasks.report.compare import compare_models
     from confidence_tasks.report.compared_runs import cautions
+    from confidence_tasks.report.estimates.two_models import compare_models
 
-    compared: list[_Compared] = []
+    compared: list[ComparedTask] = []
     with progress("comparing") as advance:
         for done, (task, a, b) in enumerate(pairs, start=1):
             with as_click_error():
                 found = compare_models(a, b, task, settings=settings, cache=cache, **options)
-            compared.append(_Compared(task, a, b, found, cautions(a, b, task, settings, cache)))
+            compared.append(ComparedTask(task, a, b, found, cautions(a, b, task, settings, cache)))
             advance(done, len(pairs))
     return compared
 
@@ -181,19 +165,6 @@ def _compare(
 def _skipped(collections: Iterable[Collection]) -> list[tuple[str, str]]:
     """Return the files that were skipped, with the reasons."""
     return [(file.path, file.reason) for each in collections for file in each.skipped]
-
-
-def _record(compared: Sequence[_Compared], skipped: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return what JSON has: comparisons, notices, and what was skipped, with the reason."""
-    comparisons, notices = [], []
-    for each in compared:
-        comparisons += [_comparison_record(comparison) for comparison in each.comparisons]
-        notices += [{"task": each.task_trials.task, **dataclasses.asdict(notice)} for notice in each.notices]
-    return {
-        "comparisons": comparisons,
-        "notices": notices,
-        "skipped": [{"what": what, "reason": reason} for what, reason in skipped],
-    }
 
 
 def _check_options_of_many(**options: Any) -> None:
@@ -213,9 +184,9 @@ def _same_path(first: str, model_a: str | None, model_b: str | None) -> str:
     return first
 
 
-def _fail_if_worse(compared: Sequence[_Compared], margin: float) -> None:
+def _fail_if_worse(compared: Sequence[ComparedTask], margin: float) -> None:
     """Print the comparisons in which B is worse by more than the margin, and exit with 1 if there are any."""
-    from confidence_tasks.report.compare import credibly_worse
+    from confidence_tasks.report.estimates.two_models import credibly_worse
 
     worse = [
         comparison
@@ -224,76 +195,6 @@ def _fail_if_worse(compared: Sequence[_Compared], margin: float) -> None:
         if credibly_worse(comparison, task.task_trials.study, margin)
     ]
     for each in worse:
-        print_message(f"B is worse by more than {margin:g} in {each.measure} ({each.task}, {each.condition})")
+        print_message(f"B is worse by more than {margin:g} in {each.measure} ({each.task}, {each.group})")
     if worse:
         raise SystemExit(1)
-
-
-def _comparison_record(comparison: Comparison) -> dict[str, Any]:
-    """Return a comparison for JSON."""
-    from confidence_tasks.report.stopped import remark_on
-
-    names = ("study", "task", "condition", "measure", "first", "second")
-    statistics = ("p_value", "p_adjusted", "p_exchange", "n_questions", "n_clusters")
-    record: dict[str, Any] = {name: getattr(comparison, name) for name in (*names, *statistics)}
-    for name, interval, models in (
-        ("first_value", comparison.first_interval, (comparison.first,)),
-        ("second_value", comparison.second_interval, (comparison.second,)),
-        ("difference", comparison.difference, (comparison.first, comparison.second)),
-    ):
-        record |= {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}
-        record[f"{name}_reason"] = remark_on(interval, *models)
-    sides = ("first", "second", "difference")
-    effects = zip(sides, comparison.design_effects, strict=True)
-    return record | {f"{side}_design_effect": effect for side, effect in effects}
-
-
-def _print_tasks(compared: Sequence[_Compared]) -> None:
-    for each in compared:
-        _print_task(each)
-    _print_footer(list(chain.from_iterable(each.comparisons for each in compared)))
-
-
-def _print_task(compared: _Compared) -> None:
-    """Print the notices and the table of a task."""
-    task = click.style(compared.task_trials.task, bold=True)
-    click.echo(f"{task}\nA  {compared.a.label}\nB  {compared.b.label}")
-    print_notices(compared.notices)
-    if compared.comparisons:
-        rows = [_comparison_row(each) for each in compared.comparisons]
-        print_table(rows, frozenset({"A", "B", "A − B", "p", "exch. p", "n", "clusters", "design effect"}))
-
-
-def _print_footer(comparisons: Sequence[Comparison]) -> None:
-    """Print the meaning of the tables' columns."""
-    if comparisons:
-        print_message(
-            "A − B: paired by question; p: corrected over the conditions of each measure (Holm), but not over measures;"
-            " exch. p: the papers' exchange test, not corrected; n: number of questions; *: p < .05",
-            err=False,
-        )
-    if any(math.isnan(each.p_value) and not math.isnan(each.difference.low) for each in comparisons):
-        click.echo("no p: the measure needs a model fit that cannot be repeated for every resample")
-
-
-def _comparison_row(comparison: Comparison) -> dict[str, str]:
-    difference = comparison.difference
-    interval = limits(difference, 3) or why_missing(difference).removeprefix("no interval: ")
-    return {
-        "condition": comparison.condition,
-        "measure": measure_label(comparison.measure),
-        "A": number(comparison.first_interval.estimate, 3),
-        "B": number(comparison.second_interval.estimate, 3),
-        "A − B": f"{signed(difference.estimate, 3)} {interval}",
-        "p": p_value(comparison.p_adjusted) + (" *" if comparison.p_adjusted < 0.05 else "  "),
-        "exch. p": p_value(comparison.p_exchange),
-        "n": f"{comparison.n_questions:,}",
-        **_of_clusters(comparison),
-    }
-
-
-def _of_clusters(comparison: Comparison) -> dict[str, str]:
-    if comparison.n_clusters is None:
-        return {}
-    *_, effect = comparison.design_effects
-    return {"clusters": f"{comparison.n_clusters:,}", "design effect": number(effect, 2)}

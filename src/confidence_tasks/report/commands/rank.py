@@ -9,23 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from confidence_tasks.report import labels
-from confidence_tasks.report.commands import (
-    as_click_error,
-    open_cache,
-    open_workers,
-    print_json,
-    print_message,
-    print_notices,
-    print_table,
-    read_trials,
-)
+from confidence_tasks.report.commands.printing import print_json, print_message, print_notices, print_table
+from confidence_tasks.report.commands.reading import as_click_error, open_cache, open_workers, read_trials
 
 if TYPE_CHECKING:
     from confidence_tasks.logs.collection import Collection
     from confidence_tasks.logs.task_trials import TaskTrials
-    from confidence_tasks.report.estimates import Settings
+    from confidence_tasks.report.estimates.ranking import ModelPair, RankedModel, Ranking
+    from confidence_tasks.report.estimates.settings import Settings
     from confidence_tasks.report.notices import Notice
-    from confidence_tasks.report.ranking import ModelPair, RankedModel, Ranking
 
 PAIRS_SHOWN = 10
 """Number of pairs up to which the terminal shows all of them: those of five models."""
@@ -41,8 +33,8 @@ def compare_many(
     as_json: bool,
 ) -> None:
     """Compare all models of some paths at once, and print their ranks; exit with 1 if they share no question."""
+    from confidence_tasks.logs.clusters import with_units
     from confidence_tasks.logs.task_trials import group_by_task
-    from confidence_tasks.report.clusters import with_units
     from confidence_tasks.report.ranked_tasks import cautions_of_many, joined_tasks, rank_tasks
 
     cache, collections = open_cache(no_cache), {}
@@ -115,7 +107,7 @@ def _print_ranking(ranking: Ranking) -> None:
 
 
 def _model_row(each: RankedModel) -> dict[str, str]:
-    from confidence_tasks.report.ranking import rank_text
+    from confidence_tasks.report.estimates.ranking import rank_text
 
     return {
         "model": each.model,

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import webbrowser
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,34 +10,35 @@ from urllib.parse import urlsplit
 
 import click
 
-from confidence_tasks.report.commands import (
+from confidence_tasks.report.commands.options import (
     FILE,
     FOLDER,
-    as_click_error,
     cache_option,
     cluster_option,
     correctness_options,
     json_option,
-    open_cache,
-    open_workers,
     parse_with,
-    print_json,
-    print_message,
-    progress,
-    read_trials,
     settings_options,
     workers_options,
 )
+from confidence_tasks.report.commands.printing import print_json
+from confidence_tasks.report.commands.reading import (
+    as_click_error,
+    open_cache,
+    open_workers,
+    progress,
+    read_trials,
+)
+from confidence_tasks.report.commands.report_files import page_text, report_record, track_report, write_files
+from confidence_tasks.report.commands.report_outcomes import exit_with_outcomes, outcomes_of_requirements
+from confidence_tasks.report.commands.report_selection import checked_groups, with_named_questions
 from confidence_tasks.report.commands.terminal import print_headlines, print_serious
 from confidence_tasks.report.labels import TITLE, VIEWER
-from confidence_tasks.sources.source import write_atomically
 
 if TYPE_CHECKING:
     from confidence_tasks.logs.about_models import AboutModels
-    from confidence_tasks.logs.collection import Collection
     from confidence_tasks.report.groups import ModelGroups
     from confidence_tasks.report.requirements import Requirement
-    from confidence_tasks.report.write import Report
 
 
 OUTPUTS = {
@@ -56,38 +54,6 @@ def _web_address(value: str) -> str:
     if urlsplit(value).scheme not in ("http", "https"):
         raise ValueError(f"{value!r} must begin with http:// or https://")
     return value
-
-
-def _checked_groups(groups: ModelGroups, about: AboutModels, collection: Collection) -> ModelGroups:
-    """Return the user's groups, or else those by kind; BadParameter if an option names no model of the logs."""
-    from confidence_tasks.report.groups import groups_by_kind
-
-    models = sorted({file.model for file in collection.files})
-    known = {*models, *(name.rpartition("/")[2] for name in models)}
-    for name, members in groups:
-        _refuse(f"--group {name}", [member for member in members if member not in known], models)
-    in_file = [name for name, _ in about]
-    _refuse("--models", in_file if known.isdisjoint(in_file) else [], models)
-    return groups or groups_by_kind(about, sorted(known))
-
-
-def _refuse(option: str, unknown: Sequence[str], models: Sequence[str]) -> None:
-    """Raise BadParameter if an option names unknown models."""
-    if unknown:
-        known = ", ".join(models) or "none"
-        raise click.BadParameter(f"{option}: no trials of {', '.join(unknown)}; the models are {known}")
-
-
-def _with_questions(collection: Collection, questions: Sequence[str] | None) -> Collection:
-    """Return the trials of the named questions, or all if none are named; BadParameter if one has no trial."""
-    if not questions:
-        return collection
-    from confidence_tasks.logs.questions import with_questions
-
-    try:
-        return with_questions(collection, set(questions))
-    except ValueError as error:
-        raise click.BadParameter(f"--questions: {error}") from error
 
 
 @click.command()
@@ -218,15 +184,15 @@ def report(
     Exits with 1 if a requirement is not met, if a process died (the page names the model that is missing), or if no
     trials were found (then no page is written).
     """
-    from confidence_tasks.report.estimates import Settings
-    from confidence_tasks.report.write import report_of
+    from confidence_tasks.report.build import report_of
+    from confidence_tasks.report.estimates.settings import Settings
 
     cache = open_cache(no_cache)
     with open_workers(jobs, scheduler) as workers:
         whole = read_trials(paths, workers, cache, correct=correct, scorer=scorer, signals=signals)
-        collection = _with_questions(whole, questions)
+        collection = with_named_questions(whole, questions)
         about = about or ()
-        groups = _checked_groups(groups, about, collection)
+        groups = checked_groups(groups, about, collection)
         with as_click_error(), progress("computing models") as advance:
             result = report_of(
                 collection,
@@ -237,136 +203,25 @@ def report(
                 workers=workers,
                 cache=cache,
             )
-    outcomes = _outcomes(requirements, result)
+    outcomes = outcomes_of_requirements(requirements, result)
     has_trials = bool(result.results)
     output = output or OUTPUTS[page_format]
     if has_trials:
-        _write_files(result, output, _page(result, page_format, title), tables, figures, paper)
-        _track(track, result, output)
+        write_files(result, output, page_text(result, page_format, title), tables, figures, paper)
+        track_report(track, result, output)
     if has_trials and opens:
         _open_in_browser(output)
     if as_json:
         written = str(output) if has_trials else None
-        print_json({"report": written, **_report_record(result, outcomes, collection)})
+        print_json({"report": written, **report_record(result, outcomes, collection)})
     elif has_trials:
         print_headlines(result.results)
         print_serious(result)
         click.echo(f"The report is in {output}")
-    _exit_with_outcomes(result, outcomes)
-
-
-def _outcomes(requirements: Sequence[Requirement], result: Report) -> list[dict[str, str]]:
-    """Return the outcome of each requirement; BadParameter if one names no measure or condition of the report."""
-    from confidence_tasks.report.requirements import verdicts
-
-    try:
-        return list(verdicts(requirements, result.results)) if result.results else []
-    except ValueError as error:
-        raise click.BadParameter(f"--require {error}") from error
+    exit_with_outcomes(result, outcomes)
 
 
 def _open_in_browser(output: Path) -> None:
     address = output.resolve().as_uri()
     if not webbrowser.open(address):
         click.echo(f"no browser was found; open {address}", err=True)
-
-
-def _exit_with_outcomes(result: Report, outcomes: Sequence[Mapping[str, str]]) -> None:
-    """Print unmet requirements and lost models, and exit with 1 if there are any, or no trials."""
-    if not (result.results or result.lost):
-        print_message(", and no page is written", "no trials were found", "red")
-        raise SystemExit(1)
-    for outcome in outcomes:
-        print_message("{outcome:<9}  {requirement}: {found} ({where})".format_map(outcome))
-    for lost in result.lost:
-        print_message(f" {lost.path}: {lost.reason}", "left out", "red")
-    if result.lost or any(outcome["outcome"] != "met" for outcome in outcomes):
-        raise SystemExit(1)
-
-
-def _page(result: Report, page_format: str, title: str) -> str:
-    """Return the page of a report in a format."""
-    from confidence_tasks.report.markdown import markdown_report, model_card
-    from confidence_tasks.report.write import merged_notices
-
-    if page_format == "html":
-        return result.html
-    if page_format == "model-card":
-        return model_card(result.results)
-    return markdown_report(result.results, merged_notices(result.tasks), title=title)
-
-
-def _track(tracker: str | None, result: Report, output: Path) -> None:
-    """Write the main measures and the page into a tracker, if one is named."""
-    from confidence_tasks.report.tracking import track
-
-    if tracker is not None:
-        track(tracker, result.results, output)
-
-
-@contextmanager
-def _told_if_full() -> Iterator[None]:
-    """Turn an error of writing, such as of a full disk, into a message."""
-    try:
-        yield
-    except OSError as error:
-        raise click.ClickException(
-            f"{error.strerror or error}: not every file of the report could be written; those that were are whole."
-            " Free space or name another folder, and run the command again"
-        ) from error
-
-
-@_told_if_full()
-def _write_files(
-    result: Report, output: Path, page: str, tables: Path | None, figures: Path | None, paper: Path | None
-) -> None:
-    """Write the page, and the tables and figures into the folders that are given."""
-    from confidence_tasks.report.paper.filled import write_paper
-    from confidence_tasks.report.write import write_figures, write_tables
-
-    write_atomically(output, page.encode(errors="xmlcharrefreplace"))
-    if tables is not None:
-        write_tables(result, tables)
-    if figures is not None:
-        write_figures(result.figures, figures)
-    if paper is not None:
-        write_paper(result.papers, paper)
-        items = [item for _, paper_items in result.papers for item in paper_items]
-        n_filled = sum(item.is_filled for item in items)
-        print_message(
-            f"{n_filled} of {len(items)} tables and figures of the papers; paper.tex says what the others lack"
-        )
-
-
-def _report_record(
-    result: Report, outcomes: Sequence[Mapping[str, str]], collection: Collection
-) -> dict[str, Any]:
-    """Return a report for JSON."""
-    from confidence_tasks.report.results import contrasts_frame, estimates_frame
-
-    return {
-        "estimates": estimates_frame(result.results).to_dict("records"),
-        "contrasts": contrasts_frame(result.results).to_dict("records"),
-        "notices": [
-            {
-                "task": results.task_trials.task,
-                "severity": notice.severity,
-                "title": notice.title,
-                "where": list(notice.where),
-            }
-            for results, task in zip(result.results, result.tasks, strict=True)
-            for notice in task.notices
-        ],
-        "paper": [
-            {
-                "study": replication.name,
-                "item": item.title,
-                "filled": item.is_filled,
-                "notes": list(item.notes),
-            }
-            for replication, items in result.papers
-            for item in items
-        ],
-        "requirements": list(outcomes),
-        "skipped": [asdict(file) for file in (*collection.skipped, *result.lost)],
-    }

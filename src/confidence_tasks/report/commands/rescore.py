@@ -14,15 +14,9 @@ import click
 import fsspec
 
 from confidence_tasks.logs.texts import without_controls
-from confidence_tasks.report.commands import (
-    json_option,
-    open_workers,
-    print_json,
-    print_message,
-    print_table,
-    progress,
-    workers_options,
-)
+from confidence_tasks.report.commands.options import json_option, workers_options
+from confidence_tasks.report.commands.printing import print_json, print_message, print_table
+from confidence_tasks.report.commands.reading import open_workers, progress
 
 if TYPE_CHECKING:
     from confidence_tasks.harness.workers import Job

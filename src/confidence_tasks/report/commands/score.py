@@ -10,19 +10,17 @@ import click
 
 from confidence_tasks.logs.texts import without_controls
 from confidence_tasks.own_replies.folder import Scored, score_folder
-from confidence_tasks.report.commands import (
+from confidence_tasks.report.commands.options import (
     FOLDER,
     json_option,
     list_option,
     name_value_pairs,
     parse_with,
-    print_json,
-    print_message,
-    print_table,
 )
+from confidence_tasks.report.commands.printing import print_json, print_message, print_table
 from confidence_tasks.report.commands.score_own import own_options, refuse_with_study, score_own
 from confidence_tasks.report.labels import measure_label, number
-from confidence_tasks.report.score_replies import known_form, reply_forms
+from confidence_tasks.report.reply_forms import known_form, reply_forms
 
 
 def _list_fields() -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from confidence_tasks.own_replies.folder import Scored
-from confidence_tasks.report.commands import print_message
+from confidence_tasks.report.commands.printing import print_message
 from confidence_tasks.sources.source import write_atomically
 
 if TYPE_CHECKING:

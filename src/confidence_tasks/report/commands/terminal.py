@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from confidence_tasks.logs.texts import printable
-from confidence_tasks.report.commands import print_message, print_table
+from confidence_tasks.report.commands.printing import print_message, print_table
 from confidence_tasks.report.labels import (
     difference_cells,
     group_label,
@@ -22,9 +22,9 @@ from confidence_tasks.simulation.subject import Subject, make_subject
 
 if TYPE_CHECKING:
     from confidence_tasks.logs.task_trials import ModelTrials
-    from confidence_tasks.report.estimates import Estimated
+    from confidence_tasks.report.build import Report
+    from confidence_tasks.report.estimates.estimated import Estimated
     from confidence_tasks.report.results import TaskResults
-    from confidence_tasks.report.write import Report
 
 
 def subject_of(model: ModelTrials) -> Subject | None:
@@ -122,7 +122,7 @@ def _clusters(entry: Estimated) -> dict[str, str]:
 
 def print_serious(result: Report) -> None:
     """Print the serious notices of a report."""
-    from confidence_tasks.report.write import merged_notices
+    from confidence_tasks.report.page.document import merged_notices
 
     for notice in merged_notices(result.tasks):
         if notice.severity == "serious":

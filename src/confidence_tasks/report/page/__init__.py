@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from confidence_tasks.logs.task_trials import ModelTrials
 from confidence_tasks.logs.texts import printable
-from confidence_tasks.report.contrasts import Contrast
-from confidence_tasks.report.estimates import Estimated
+from confidence_tasks.report.estimates.contrast import Contrast
+from confidence_tasks.report.estimates.estimated import Estimated
 from confidence_tasks.report.extra_tables import ExtraTable, Overview
 from confidence_tasks.report.labels import (
     between,

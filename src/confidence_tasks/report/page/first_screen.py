@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from confidence_tasks.harness.workers import Workers
 from confidence_tasks.logs.cache import Cache
 from confidence_tasks.logs.task_trials import ModelTrials
-from confidence_tasks.report.compare import Comparison, Pair, compare
-from confidence_tasks.report.contrasts import Contrast
-from confidence_tasks.report.estimates import Estimated
+from confidence_tasks.report.estimates.compare import Pair, compare
+from confidence_tasks.report.estimates.contrast import Contrast
+from confidence_tasks.report.estimates.estimated import Estimated
+from confidence_tasks.report.estimates.ranking import Ranking, rank_text
 from confidence_tasks.report.labels import group_label, limits, measure_label, number, p_is, signed
 from confidence_tasks.report.page import EMPTY_CELL, CellView, RowView, TableView, decimals_of, estimate_cell
 from confidence_tasks.report.ranked_tasks import rank_on_conditions
-from confidence_tasks.report.ranking import Ranking, rank_text
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.study.measures import Measure
@@ -45,7 +45,7 @@ class Headline:
     entries : list of Estimated
         The measure of each model that has it, on the group that models are compared on. The best model is first,
         if the measure has a better direction.
-    comparisons : list of Comparison
+    comparisons : list of Contrast
         The best model against those next in rank, paired by question. The p-values are corrected for all pairs of
         models, as the best model is not known beforehand.
     ranking : Ranking, optional
@@ -55,7 +55,7 @@ class Headline:
     results: TaskResults
     measure: Measure
     entries: list[Estimated]
-    comparisons: list[Comparison]
+    comparisons: list[Contrast]
     ranking: Ranking | None = None
 
     @property
@@ -76,7 +76,7 @@ class Headline:
         return ", ".join(filter(None, (label, DIRECTIONS[self.measure.better])))
 
     @property
-    def significant(self) -> list[Comparison]:
+    def significant(self) -> list[Contrast]:
         """The comparisons with a corrected p-value below 0.05."""
         return [each for each in self.comparisons if each.p_adjusted < 0.05]
 
@@ -91,7 +91,7 @@ def headline_of(results: TaskResults, workers: Workers | None = None, cache: Cac
     measure = results.headline[0]
     estimates = (results.estimate(model.label, results.reference, measure.name) for model in results.models)
     entries = [entry for entry in estimates if entry is not None and not math.isnan(entry.interval.estimate)]
-    compared: list[list[Comparison]] = []
+    compared: list[list[Contrast]] = []
     if measure.better != "neither":
         entries.sort(key=lambda entry: entry.interval.estimate, reverse=measure.better == "higher")
         ranked = [entry.model for entry in entries[: MOST_COMPARED + 1]]
@@ -123,9 +123,17 @@ def _pair(results: TaskResults, measure: Measure, first: str, second: str) -> Pa
     models = {model.label: model for model in results.models}
     one, other = models[first], models[second]
     shared = sorted(_reference_conditions(results, one) & _reference_conditions(results, other))
-    labels = {"condition": results.reference, "first": first, "second": second}
     study = results.task_trials.study.name
-    return Pair(one.columns, other.columns, (measure.name,), study, tuple(shared), labels)
+    return Pair(
+        one.columns,
+        other.columns,
+        (measure.name,),
+        study,
+        tuple(shared),
+        first_model=first,
+        second_model=second,
+        condition=results.reference,
+    )
 
 
 def _reference_conditions(results: TaskResults, model: ModelTrials) -> set[str]:
@@ -210,14 +218,14 @@ def model_sentences(headline: Headline) -> Iterator[str]:
     start = f"{best.model} has the best {name} {_on_group(headline.results.reference)}, {value}"
     if significant:
         differences = [
-            f"{each.second} ({signed(each.difference.estimate, decimals)} {limits(each.difference, decimals)},"
+            f"{each.b.model} ({signed(each.interval.estimate, decimals)} {limits(each.interval, decimals)},"
             f" corrected {p_is(each.p_adjusted)})"
             for each in significant
         ]
         count = f"{len(significant)} of {len(compared)} models compared: " if len(compared) > 1 else ""
         yield f"{start}, and differs significantly from {count}{_listed(differences)}."
     else:
-        others = f"any of {len(compared)} models compared" if len(compared) > 1 else compared[0].second
+        others = f"any of {len(compared)} models compared" if len(compared) > 1 else compared[0].b.model
         yield f"{start}, and does not differ significantly from {others} ({_smallest_p(compared)})."
 
 
@@ -296,7 +304,7 @@ def _listed(differences: Sequence[str]) -> str:
     return "; ".join(differences[:_LISTED]) + (f"; and {more} more" if more > 0 else "")
 
 
-def _smallest_p(tests: Sequence[Comparison | Contrast]) -> str:
+def _smallest_p(tests: Sequence[Contrast]) -> str:
     smallest = min((each.p_adjusted for each in tests if not math.isnan(each.p_adjusted)), default=math.nan)
     return f"smallest corrected {p_is(smallest)}"
 

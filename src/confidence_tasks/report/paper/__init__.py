@@ -15,8 +15,8 @@ from typing import Any, Literal, TypeAlias
 
 from confidence_tasks.logs.about_models import AboutModels
 from confidence_tasks.logs.task_trials import Columns, ModelTrials
-from confidence_tasks.report.contrasts import Contrast
-from confidence_tasks.report.estimates import Estimated
+from confidence_tasks.report.estimates.contrast import Contrast
+from confidence_tasks.report.estimates.estimated import Estimated
 from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures import Figure
 from confidence_tasks.report.groups import TrialSubset, about_model, members_of

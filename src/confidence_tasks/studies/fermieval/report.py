@@ -24,8 +24,9 @@ from confidence_tasks.report.figures import Figure, LegendEntry, Line, Panel, pa
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, interval_line
 from confidence_tasks.report.notices import check
 from confidence_tasks.report.paper import MODELS, heading
+from confidence_tasks.report.reply_forms import ReplyForm, number_in, whole_number_in
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.score_replies import ReplyForm, Row, number_in, whole_number_in
+from confidence_tasks.report.score_replies import Row
 from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.sources.fermi import LARGEST_EXPONENT
 from confidence_tasks.studies.fermieval import STUDY, tunnel

@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from confidence_tasks.drawing import Colour
 from confidence_tasks.logs.task_trials import ModelTrials
-from confidence_tasks.report.estimates import distributions, estimates
+from confidence_tasks.report.estimates.distributions import distributions
+from confidence_tasks.report.estimates.estimated import estimates
 from confidence_tasks.report.extra_tables import extra_table, interval_cells
 from confidence_tasks.report.figures import LegendEntry, Line, Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model

@@ -18,7 +18,10 @@ import pandas as pd
 from confidence_tasks.drawing import Colour, ordered
 from confidence_tasks.logs.task_trials import Columns, ModelTrials
 from confidence_tasks.report import checks, paper
-from confidence_tasks.report.estimates import Estimated, combined, distributions, interval_of_measure, mean
+from confidence_tasks.report.estimates.averages import combined, mean
+from confidence_tasks.report.estimates.distributions import distributions
+from confidence_tasks.report.estimates.estimated import Estimated
+from confidence_tasks.report.estimates.intervals import interval_of_measure
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, table_of_entries, trials_frame
 from confidence_tasks.report.figures import LegendEntry, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model, figure_of
@@ -26,8 +29,9 @@ from confidence_tasks.report.groups import Group, members_of, ordered_by_group, 
 from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.report.notices import check
 from confidence_tasks.report.paper import MODELS, heading
+from confidence_tasks.report.reply_forms import ReplyForm, whole_number_in, with_id_suffix
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.score_replies import ReplyForm, Row, whole_number_in, with_id_suffix
+from confidence_tasks.report.score_replies import Row
 from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.generated import SEXES, SHIPPED_LAST_AGE

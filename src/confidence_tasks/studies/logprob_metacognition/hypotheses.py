@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.studies.logprob_metacognition.measures import FEWEST_OF_A_CLASS
 from confidence_tasks.studies.logprob_metacognition.resampling import (

@@ -17,7 +17,7 @@ from scipy.special import ndtr
 from confidence_tasks.drawing import Colour
 from confidence_tasks.logs.task_trials import Columns, TaskTrials
 from confidence_tasks.report import checks, paper
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.extra_tables import extra_table, interval_cells, trials_frame
 from confidence_tasks.report.figures import Figure, LegendEntry, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_of, line_of_intervals, model_keys

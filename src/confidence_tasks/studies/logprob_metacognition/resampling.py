@@ -19,7 +19,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from confidence_tasks.logs.task_trials import Columns
-from confidence_tasks.report.estimates import Distribution, Distributions, Settings, distributions
+from confidence_tasks.report.estimates.distribution import Distribution
+from confidence_tasks.report.estimates.distributions import Distributions, distributions
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.statistics import (
     Estimate,

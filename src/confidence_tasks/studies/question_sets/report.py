@@ -22,8 +22,9 @@ from confidence_tasks.report.extra_tables import ExtraTable, OverviewDesign, Sid
 from confidence_tasks.report.figures import Figure, LegendEntry, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles
 from confidence_tasks.report.groups import ordered_by_group
+from confidence_tasks.report.reply_forms import ReplyForm, with_id_suffix
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.score_replies import ReplyForm, Row, with_id_suffix
+from confidence_tasks.report.score_replies import Row
 from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.statistics import complete, ece, reliability_curve
 from confidence_tasks.statistics.discretization import round_share

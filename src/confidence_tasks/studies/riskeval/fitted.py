@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from confidence_tasks.logs.task_trials import ModelTrials
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.extra_tables import extra_table, interval_cells
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.statistics import optimal_threshold

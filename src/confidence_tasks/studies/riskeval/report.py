@@ -29,8 +29,9 @@ from confidence_tasks.report.groups import Group, by_condition
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.notices import cells_of, check
 from confidence_tasks.report.paper import by_measure
+from confidence_tasks.report.reply_forms import ReplyForm
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.score_replies import ReplyForm, Row
+from confidence_tasks.report.score_replies import Row
 from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.statistics import optimal_threshold
 from confidence_tasks.statistics.core import FloatArray

@@ -29,8 +29,9 @@ from confidence_tasks.report.figures.general import (
 from confidence_tasks.report.labels import measure_label
 from confidence_tasks.report.notices import cells_of, check
 from confidence_tasks.report.paper import MODELS, by_measure, heading
+from confidence_tasks.report.reply_forms import ReplyForm
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.report.score_replies import ReplyForm, Row
+from confidence_tasks.report.score_replies import Row
 from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.simulation.draws import Draws, decide
 from confidence_tasks.simulation.power_design import METACOGNITION, EffectParameter, PowerDesign

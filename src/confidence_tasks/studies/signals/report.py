@@ -14,7 +14,7 @@ from confidence_tasks.drawing import Colour
 from confidence_tasks.logs.task_trials import ModelTrials
 from confidence_tasks.logs.texts import printable
 from confidence_tasks.report import checks
-from confidence_tasks.report.contrasts import Contrast
+from confidence_tasks.report.estimates.contrast import Contrast
 from confidence_tasks.report.extra_tables import ExtraTable, extra_table, interval_cells, side_by_side
 from confidence_tasks.report.figures import Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import (

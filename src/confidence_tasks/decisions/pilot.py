@@ -10,16 +10,14 @@ from itertools import combinations
 
 import numpy as np
 
-from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, in_order
-from confidence_tasks.report.clusters import with_units
-from confidence_tasks.report.compare import compare_models
-from confidence_tasks.report.estimates import Settings
+from confidence_tasks.logs.clusters import with_units
+from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
+from confidence_tasks.report.asked_tasks import ALL, asked_tasks
+from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.report.estimates.two_models import compare_models
 from confidence_tasks.report.groups import ALL_TRIALS
 from confidence_tasks.report.results import results_and_lost
 from confidence_tasks.study.units import units_of
-
-ALL = "all"
-"""The condition of measures over all conditions."""
 
 _SETTINGS = Settings(2_000)
 """Settings of the pilot's estimates: a design effect needs no more resamples."""
@@ -85,7 +83,7 @@ def pilot_clusters(
     study, measure, condition : str
         Names of the study and of one of its measures, and a condition of the pilot, or ``all`` for all of them.
     cluster : str
-        As in :func:`~confidence_tasks.report.clusters.with_units`.
+        As in :func:`~confidence_tasks.logs.clusters.with_units`.
 
     Raises
     ------
@@ -109,21 +107,6 @@ def pilot_clusters(
     )
 
 
-def asked_tasks(tasks: Sequence[TaskTrials], study: str, condition: str) -> list[TaskTrials]:
-    """Return the tasks of a study; ValueError if there are none, or none has the condition."""
-    found = [task for task in tasks if task.study.name == study]
-    if not found:
-        others = ", ".join(sorted({task.study.name for task in tasks}))
-        raise ValueError(f"the pilot has no trials of {study}, but of {others or 'no study'}")
-    labels = np.concatenate([model.columns["condition"] for task in found for model in task.models])
-    if condition not in (ALL, *labels.tolist()):
-        raise ValueError(
-            f"the pilot has no trials of {study} under {condition}, but under {', '.join(in_order(labels))}:"
-            " choose one of these conditions"
-        )
-    return found
-
-
 def _effects(task: TaskTrials, measure: str, condition: str) -> Iterator[ClusterEffect]:
     """Yield the effect on the measure of the only model, or on the difference of each pair of models."""
     label = ALL_TRIALS if condition == ALL else condition
@@ -136,8 +119,8 @@ def _effects(task: TaskTrials, measure: str, condition: str) -> Iterator[Cluster
             yield ClusterEffect(clusters.n, clusters.n_questions, size, clusters.design_effect)
     for first, second in combinations(task.models, 2):
         for each in compare_models(first, second, task, [measure], _SETTINGS):
-            if each.condition == label and each.n_clusters:
-                yield ClusterEffect(each.n_clusters, each.n_questions, size, each.design_effects[-1])
+            if each.group == label and each.n_clusters:
+                yield ClusterEffect(each.n_clusters, each.n_questions, size, each.design_effect)
 
 
 def _cluster_size(model: ModelTrials, condition: str) -> float:

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from tests.validity.clustered_power import effect_in, pilot
 
 from confidence_tasks.cli import main
-from confidence_tasks.report.pilot import ClusterEffect
-from confidence_tasks.report.power import power_curve
+from confidence_tasks.decisions.pilot import ClusterEffect
+from confidence_tasks.decisions.power import power_curve
 
 
 def design_effect(values: np.ndarray) -> float:

@@ -18,10 +18,12 @@ import numpy as np
 import scipy  # loads its parts at first use: scipy.stats takes half a second
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.report.contrasts import paired_differences
-from confidence_tasks.report.estimates import Distribution, Settings, informative, resampled
+from confidence_tasks.decisions.pilot import ClusterEffect
+from confidence_tasks.report.estimates.difference import paired_differences
+from confidence_tasks.report.estimates.distribution import Distribution
+from confidence_tasks.report.estimates.distributions import informative, resampled
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import TrialSubset
-from confidence_tasks.report.pilot import ClusterEffect
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.simulation.power_design import PowerDesign, default_designs
 from confidence_tasks.simulation.power_subjects import Answers, Pair, equal_subjects, pair_of_subjects
@@ -129,8 +131,9 @@ def power_curve(
     n_studies : int
         Number of simulated studies for each number of questions.
     clusters : ClusterEffect, optional
-        The effect of clusters in a pilot (:func:`~confidence_tasks.report.pilot.pilot_clusters`). A number of questions
-        then counts as that number divided by the design effect, which enlarges standard errors by its square root.
+        The effect of clusters in a pilot (:func:`~confidence_tasks.decisions.pilot.pilot_clusters`). A number of
+        questions then counts as that number divided by the design effect, which enlarges standard errors by its square
+        root.
     advance : callable, optional
         Called after each number of questions with the count of those done and their total.
 

@@ -12,9 +12,12 @@ import scipy
 
 from confidence_tasks.catalogue import study_named
 from confidence_tasks.logs.task_trials import Columns
-from confidence_tasks.report import estimates
-from confidence_tasks.report.contrasts import resampled_test
-from confidence_tasks.report.estimates import Distribution, Settings
+from confidence_tasks.report.estimates.averages import combined
+from confidence_tasks.report.estimates.difference import resampled_test
+from confidence_tasks.report.estimates.distribution import Distribution
+from confidence_tasks.report.estimates.distributions import distributions
+from confidence_tasks.report.estimates.intervals import interval_of_measure
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import Group, split_by_source
 from confidence_tasks.statistics import Estimate, Interval, Reason
 from confidence_tasks.statistics.core import FloatArray, IntArray, undefined
@@ -166,15 +169,15 @@ def rank_by_measures(
     columns, side = _stacked(models)
     groups = [Group(str(i), "model", split_by_source(columns, side == i)) for i in range(len(models))]
     cells = [cell for group in groups for cell in group.cells]
-    drawn = estimates.distributions(columns, cells, measures, settings)
+    drawn = distributions(columns, cells, measures, settings)
     refitted = _refitted(measures)
-    tested = {**drawn, **estimates.distributions(columns, cells, refitted, settings)} if refitted else drawn
-    found = [estimates.combined(group.cells, measures, drawn) for group in groups]
-    varying = [estimates.combined(group.cells, measures, tested) for group in groups]
+    tested = {**drawn, **distributions(columns, cells, refitted, settings)} if refitted else drawn
+    found = [combined(group.cells, measures, drawn) for group in groups]
+    varying = [combined(group.cells, measures, tested) for group in groups]
     family = replace(settings, level=1.0 - (1.0 - settings.level) / n_rankings)
     rankings = []
     for measure in measures:
-        intervals = [estimates.interval_of_measure(measure, by_name, settings) for by_name in found]
+        intervals = [interval_of_measure(measure, by_name, settings) for by_name in found]
         of_models = [by_name[measure.name] for by_name in varying]
         ranking = _Ranked(measure, family, intervals, of_models, columns, side).ranking(labels)
         rankings.append(_corrected(ranking, n_rankings, settings.level))
