@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from confidence_tasks.logs.task_trials import Columns, question_keys
 from confidence_tasks.report.extra_tables import extra_table
 from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.statistics.core import BoolArray, FloatArray
+from confidence_tasks.statistics.inference.weights import SharedWeights
 from confidence_tasks.statistics.reliability import halves_over_models, retest_over_models
 from confidence_tasks.study.measures import Measure, rows_of
 
@@ -38,15 +38,18 @@ def model_reliability_table(results: TaskResults) -> Iterator[dict[str, Any]]:
         trials = _of_models(results, condition)
         if len(trials) < FEWEST_MODELS:
             continue
+        keys = [question_keys(each) for each in trials]
+        halves = [_weighted(each, rows) for each, rows in zip(trials, _halves(keys), strict=True)]
+        epochs = [_weighted(each, _first_epochs(each)) for each in trials]
         # A measure that is fitted once to all questions says nothing about one half alone.
         for measure in filter(None, (each.exchangeable for each in results.headline)):
             yield {
                 "condition": group_label(condition),
                 "measure": measure_label(measure.name),
                 "models": len(trials),
-                "questions": len(set(question_keys(trials[0]))),
-                "split-half": float(halves_over_models(*_on_halves(measure, trials))),
-                "test-retest": float(retest_over_models(*_in_epochs(measure, trials))),
+                "questions": len(set(keys[0])),
+                "split-half": float(halves_over_models(*_twice(measure, halves))),
+                "test-retest": float(retest_over_models(*_twice(measure, epochs))),
             }
 
 
@@ -62,41 +65,59 @@ def _of_models(results: TaskResults, condition: str) -> list[Columns]:
     return [trials for trials, each in zip(found, questions, strict=True) if each == usual]
 
 
-def _on_halves(measure: Measure, models: Sequence[Columns]) -> tuple[FloatArray, FloatArray]:
-    """Return a measure on both halves of the questions, of shape (splits, models); all models share the splits."""
-    questions = sorted(set(question_keys(models[0])))
+def _halves(keys: Sequence[Sequence[tuple[Any, ...]]]) -> Iterator[BoolArray]:
+    """Yield the trials of each model in the first half of each split, and then in the second: (2 * splits, trials).
+
+    ``keys`` are the questions of the trials of each model. All models share the splits.
+    """
+    questions = sorted(set(keys[0]))
     rng = np.random.default_rng(0)
     order = np.argsort(rng.random((N_SPLITS, len(questions))), axis=1)
     in_first = np.zeros(order.shape, dtype=bool)
     np.put_along_axis(in_first, order[:, : len(questions) // 2], True, axis=1)
     number = {question: i for i, question in enumerate(questions)}
-    halves: list[list[FloatArray]] = [[], []]
-    for trials in models:
-        chosen = in_first[:, [number[question] for question in question_keys(trials)]]
-        for of_half, rows in zip(halves, (chosen, ~chosen), strict=True):
-            of_half.append(_values(measure, trials, rows.astype(np.float64)))
-    first, second = (np.stack(of_half, axis=1) for of_half in halves)
+    for of_model in keys:
+        chosen = in_first[:, [number[question] for question in of_model]]
+        yield np.concatenate([chosen, ~chosen])
+
+
+def _first_epochs(trials: Columns) -> BoolArray:
+    """Return the trials in the first and in the second epoch, of shape (2, trials); none if there is one epoch."""
+    epochs = np.unique(trials["epoch"])
+    if len(epochs) == 1:
+        return np.zeros((2, len(trials["epoch"])), dtype=bool)
+    return np.stack([trials["epoch"] == epoch for epoch in epochs[:2]])
+
+
+Weighted: TypeAlias = "Sequence[tuple[Columns, FloatArray]]"
+"""Trials of each source of questions, with rows of weights that all measures share."""
+
+
+def _weighted(trials: Columns, chosen: BoolArray) -> Weighted:
+    """Return the trials of each source, with a row of weights for each row of chosen trials."""
+    parts = []
+    for source in np.unique(trials["source"]):
+        rows = trials["source"] == source
+        parts.append((rows_of(trials, rows), SharedWeights.of(chosen[:, rows].astype(np.float64))))
+    return parts
+
+
+def _twice(measure: Measure, models: Sequence[Weighted]) -> tuple[FloatArray, FloatArray]:
+    """Return a measure of each model, averaged over sources, for the first half of the rows and for the second.
+
+    Both are of shape (rows / 2, models).
+    """
+    values = np.stack([_values(measure, parts) for parts in models], axis=1)
+    first, second = np.split(values, 2)
     return first, second
 
 
-def _in_epochs(measure: Measure, models: Sequence[Columns]) -> tuple[FloatArray, FloatArray]:
-    """Return a measure of each model in its first and in its second epoch; NaN for a model with one epoch."""
-    values = np.full((2, len(models)), np.nan)
-    for i, trials in enumerate(models):
-        epochs = np.unique(trials["epoch"])
-        if len(epochs) > 1:
-            rows = np.stack([trials["epoch"] == epoch for epoch in epochs[:2]])
-            values[:, i] = _values(measure, trials, rows.astype(np.float64))
-    return values[0], values[1]
-
-
-def _values(measure: Measure, trials: Mapping[str, NDArray[Any]], weights: FloatArray) -> FloatArray:
-    """Return a measure for each row of weights, averaged over the sources of questions."""
-    by_source = []
-    for source in np.unique(trials["source"]):
-        rows = trials["source"] == source
-        by_source.append(
-            np.asarray(measure.compute(rows_of(trials, rows), weights[:, rows]), dtype=np.float64)
-        )
-    mean: FloatArray = np.mean(by_source, axis=0)
+def _values(measure: Measure, parts: Weighted) -> FloatArray:
+    """Return a measure for each row of weights, averaged over the sources of questions; NaN without trials."""
+    weights = parts[0][1]
+    if not np.any(weights):
+        return np.full(len(weights), np.nan)
+    mean: FloatArray = np.mean(
+        [np.asarray(measure.compute(*part), dtype=np.float64) for part in parts], axis=0
+    )
     return mean

@@ -218,9 +218,8 @@ def retest_reliability(table: ArrayLike) -> Estimate:
     values = _complete(table)
     if values.shape[1] < 2 or len(values) < FEWEST_QUESTIONS:
         return undefined(Reason.TOO_FEW)
-    return _mean_correlation(
-        [(values[:, i], values[:, j]) for i, j in combinations(range(values.shape[1]), 2)]
-    )
+    first, second = np.triu_indices(values.shape[1], 1)
+    return _mean_correlation(values.T[first], values.T[second])
 
 
 def split_half_reliability(table: ArrayLike) -> Estimate:
@@ -257,7 +256,7 @@ def split_half_reliability(table: ArrayLike) -> Estimate:
     halves = [
         (values[:, first].mean(axis=1), values[:, second].mean(axis=1)) for first, second in _splits(n_epochs)
     ]
-    correlation = _mean_correlation(halves)
+    correlation = _mean_correlation(*(np.array(half) for half in zip(*halves, strict=True)))
     if math.isnan(correlation):
         return correlation
     return Estimate(spearman_brown(correlation, n_epochs / (n_epochs // 2)))
@@ -316,7 +315,7 @@ def retest_over_models(first: ArrayLike, second: ArrayLike) -> Estimate:
     known = np.isfinite(one).all(axis=1) & np.isfinite(other).all(axis=1)
     if one.shape[1] < FEWEST_QUESTIONS or not known.any():
         return undefined(Reason.TOO_FEW)
-    return _mean_correlation(list(zip(one[known], other[known], strict=True)))
+    return _mean_correlation(one[known], other[known])
 
 
 def _complete(table: ArrayLike) -> FloatArray:
@@ -344,9 +343,12 @@ def _splits(n: int) -> Iterator[tuple[list[int], list[int]]]:
         yield order[:half], order[half : 2 * half]
 
 
-def _mean_correlation(pairs: list[tuple[FloatArray, FloatArray]]) -> Estimate:
-    """Return the mean correlation of pairs of which neither has equal values only."""
-    varying = [pair for pair in pairs if all(np.ptp(each) > 0.0 for each in pair)]
-    if not varying:
+def _mean_correlation(first: FloatArray, second: FloatArray) -> Estimate:
+    """Return the mean correlation of the rows of two arrays, without rows of equal values."""
+    varying = (np.ptp(first, axis=1) > 0.0) & (np.ptp(second, axis=1) > 0.0)
+    if not varying.any():
         return undefined(Reason.CONSTANT)
-    return Estimate(float(np.mean([np.corrcoef(first, second)[0, 1] for first, second in varying])))
+    one, other = (rows[varying] - rows[varying].mean(axis=1, keepdims=True) for rows in (first, second))
+    norms = np.sqrt(np.square(one).sum(axis=1) * np.square(other).sum(axis=1))
+    correlations = np.clip((one * other).sum(axis=1) / norms, -1.0, 1.0)
+    return Estimate(float(correlations.mean()))
