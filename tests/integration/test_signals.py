@@ -31,9 +31,8 @@ def tasks():
 def test_a_simulated_subject_has_the_same_trials_on_both_harnesses(tmp_path):
     found = samples(SimulatedLM("overconfident"), tasks())
     expected = inspect_trials(STUDY, "simulated/overconfident", tmp_path, signals=EVERY)
-    # lm-eval does not count the tokens of a simulated subject
-    counts = ("input_tokens", "output_tokens")
-    assert without(found, *counts) == without(expected, *counts)
+    assert without(found) == without(expected)
+    assert all(trial["input_tokens"] > 0 for of_task in found.values() for trial in of_task.values())
     assert {trial["problem"] for of_task in found.values() for trial in of_task.values()} == {""}
     assert {trial["calls"] for trial in expected["signals_p_true_samples"].values()} == {12}
 

@@ -117,6 +117,17 @@ def call_seed(seed: int, temperature: float | None, repeat: int = 0) -> str:
     return f"{seed}/T={temperature}/{repeat}" if temperature else str(seed)
 
 
+def n_tokens(text: str) -> int:
+    """Return the number of tokens of a text, as simulated subjects count them: a quarter of its characters.
+
+    Examples
+    --------
+    >>> n_tokens("Answer: Lima")
+    3
+    """
+    return len(text) // 4
+
+
 def subject_seed(seed: str) -> str:
     """Return the part of the seed of a call that is the same in all calls.
 

@@ -26,6 +26,7 @@ from confidence_tasks.simulation.reply import (
     StageCall,
     call_seed,
     make_role,
+    n_tokens,
     reply_in_role,
     reply_tokens,
     stage_call,
@@ -127,8 +128,8 @@ class SimulatedInstrument(_Simulated):
 
 
 def _usage(prompt: str, reply: str) -> ModelUsage:
-    """Return the token counts of a call, at four characters per token."""
-    n_input, n_output = len(prompt) // 4, len(reply) // 4
+    """Return the token counts of a call."""
+    n_input, n_output = n_tokens(prompt), n_tokens(reply)
     return ModelUsage(input_tokens=n_input, output_tokens=n_output, total_tokens=n_input + n_output)
 
 

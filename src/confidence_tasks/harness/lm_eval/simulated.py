@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -10,9 +11,10 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
 from confidence_tasks.harness.conversation import first_call
+from confidence_tasks.harness.lm_eval.generated import UNCOUNTED, Generated, Used
 from confidence_tasks.harness.lm_eval.sample_requests import StageGeneration
 from confidence_tasks.harness.usage_errors import as_usage_error
-from confidence_tasks.simulation.reply import Reply, StageCall, call_seed, reply_tokens
+from confidence_tasks.simulation.reply import Reply, StageCall, call_seed, n_tokens, reply_tokens
 from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.study.stage import Token
 
@@ -44,9 +46,10 @@ class SimulatedLM(LM):
     def generate_until(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> list[str]:
         """Reply to each prompt."""
         seen: Counter[int] = Counter()
-        texts = []
+        texts: list[str] = []
         for request in requests:  # lm-eval lists the same request once per repetition
-            texts.append(self._reply(request, seen[id(request)]).text)
+            reply = self._reply(request, seen[id(request)])
+            texts.append(Generated(reply.text, used=_used(request, reply)))
             seen[id(request)] += 1
         return texts
 
@@ -56,7 +59,8 @@ class SimulatedLM(LM):
 
     def score_tokens(self, requests: Sequence[StageGeneration]) -> list[tuple[Token, ...]]:
         """Return the tokens of each reply."""
-        return [tuple(reply_tokens(self._reply(request, 0))) for request in requests]
+        replies = [self._reply(request, 0) for request in requests]
+        return [(*reply.reasoning, *reply_tokens(reply)) for reply in replies]
 
     def token_problem(self) -> str:
         """Return no problem: the tokens have log-probabilities."""
@@ -83,3 +87,13 @@ class SimulatedLM(LM):
         seed = call_seed(self.seed, temperature, request.doc.get("repeat", repeat))
         call: StageCall = getattr(request, "call", None) or first_call(request.doc)
         return call.reply(self.subject, prompt, seed=seed)
+
+
+def _used(request: Instance, reply: Reply) -> Used:
+    """Return the token counts of a call of a stage: as on Inspect, of system message, last prompt and reply."""
+    if not isinstance(request, StageGeneration):
+        return UNCOUNTED
+    system = request.stage.system_of(request.call.question, request.call.condition)
+    prompt = "\n\n".join(filter(None, (system, request.prompt)))
+    n_reasoning = float(len(reply.reasoning)) if reply.reasoning else math.nan
+    return Used(float(n_tokens(prompt)), float(n_tokens(reply.text)), n_reasoning)

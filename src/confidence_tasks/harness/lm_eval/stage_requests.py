@@ -17,6 +17,7 @@ from lm_eval.api.model import LM, TemplateLM
 
 from confidence_tasks.harness.compat import add_request_type
 from confidence_tasks.harness.conversation import as_continuation, conversations_of, visible_turn
+from confidence_tasks.harness.lm_eval import token_requests
 from confidence_tasks.harness.lm_eval.chat import Turns, render, run_of
 from confidence_tasks.harness.lm_eval.generated import stop_of, used_by, why_lost
 from confidence_tasks.harness.lm_eval.sample_requests import (
@@ -168,7 +169,12 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
     return [None if document.lost else replies_to_json(document.replies) for document in documents]
 
 
-add_request_type(REQUEST_TYPE, run_stages)
+for _name, _method in (
+    (REQUEST_TYPE, run_stages),
+    (token_requests.SCORES, token_requests.score_tokens),
+    ("token_problem", token_requests.token_problem),
+):
+    add_request_type(_name, _method)
 
 
 def _is_generated(generation: StageGeneration) -> bool:

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 from lm_eval.api.model import LM, TemplateLM
 
-from confidence_tasks.harness.compat import add_request_type
 from confidence_tasks.harness.compat_models import cache_result, cached_result, has_network, network_logits
 from confidence_tasks.harness.lm_eval.chat import run_of
 from confidence_tasks.harness.lm_eval.endpoints import loglikelihoods
@@ -48,9 +47,6 @@ def token_problem(model: LM) -> str:
     if getattr(model, "enable_thinking", False) or getattr(model, "think_end_token", None):
         return "lm-eval removes the reasoning on which the probabilities of the answer's tokens depend"
     return ""
-
-
-add_request_type("token_problem", token_problem)
 
 
 def scoring_fault(model: LM, context: str) -> str:
@@ -100,9 +96,6 @@ def score_tokens(model: LM, generations: Sequence[StageGeneration]) -> list[tupl
     if faults := {text for text in problems if "impossible" in text or text == NOT_ECHOED}:
         _log.warning("Replies have no token probabilities: %s", min(faults))
     return [known[passage] for passage in passages]
-
-
-add_request_type(SCORES, score_tokens)
 
 
 def _make_passage(generation: StageGeneration) -> _Passage:

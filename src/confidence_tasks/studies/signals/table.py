@@ -37,7 +37,7 @@ class Signal:
     needs : str
         What a provider or a reply must have, beside an answer; empty for nothing.
     on_lm_eval : bool
-        Whether lm-eval can give it: lm-eval knows neither reasoning nor model roles.
+        Whether lm-eval can give it: lm-eval has no model roles.
     """
 
     read: Callable[[AnsweredQuestion], float]
@@ -59,7 +59,7 @@ def _of_answer(read: Callable[[ModelReply], float]) -> Callable[[AnsweredQuestio
 
 _of_tokens = partial(Signal, logprobs="answer", scale=NATS, needs=LOGPROBS)
 _of_alternatives = partial(Signal, logprobs="answer", needs=ALTERNATIVES)
-_of_trace = partial(Signal, logprobs="answer", scale=NATS, on_lm_eval=False)
+_of_trace = partial(Signal, logprobs="answer", scale=NATS)
 _of_samples = partial(Signal, stages=("samples",), scale=NATS)
 _of_sampled_tokens = partial(_of_samples, logprobs="samples", needs=LOGPROBS)
 
@@ -82,7 +82,6 @@ SIGNALS: Mapping[str, Signal] = {
         _of_answer(token_signals.trace_length),
         scale=COUNT,
         needs="number of reasoning tokens",
-        on_lm_eval=False,
     ),
     "trace_logprob": _of_trace(_of_answer(token_signals.trace_logprob), needs=TRACE),
     "trace_entropy": _of_trace(
@@ -110,9 +109,7 @@ SIGNALS: Mapping[str, Signal] = {
     "consistency_and_confidence": _of_samples(
         of_samples.consistency_and_confidence, logprobs="answer", needs=LOGPROBS, scale=SHARE
     ),
-    "trace_agreement": _of_sampled_tokens(
-        of_samples.trace_agreement, scale=SHARE, needs=TRACE, on_lm_eval=False
-    ),
+    "trace_agreement": _of_sampled_tokens(of_samples.trace_agreement, scale=SHARE, needs=TRACE),
     "top_k": Signal(of_calls.top_k, ("top_k",)),
     "distribution": Signal(of_calls.distribution, ("distribution",), needs="options"),
     "panel": Signal(of_calls.panel, (of_calls.PANEL,), needs="model roles", on_lm_eval=False),
