@@ -56,8 +56,8 @@ class StageTotal:
         limit = max_tokens or call.limit
         self.n_calls += epochs
         self.prompt_tokens += epochs * math.fsum(map(counter.count, call.messages))
-        self.reply_tokens += epochs * counter.count(call.reply)
-        self.most_reply_tokens += epochs * (math.inf if limit is None else limit)
+        self.reply_tokens += epochs * math.fsum(map(counter.count, call.replies))
+        self.most_reply_tokens += epochs * len(call.replies) * (math.inf if limit is None else limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +338,13 @@ def _notes(planned: PlannedTask) -> Iterable[str]:
         yield (
             f"{planned.study.name} has no simulated subject, which simulation=Simulation(reply=...) declares. Its"
             " replies are taken as empty: reply tokens are not counted, and calls that need a reply may be missing."
+        )
+    if planned.study is not None and any(
+        stage.one_request for stage in planned.study.stages_of(planned.parameters)
+    ):
+        yield (
+            "With one_request, a call brings all samples of a question, and its prompt is paid for once. If a provider"
+            " gives one reply to a call, each sample has a call of its own."
         )
     if planned.parameters.get(STOP.name):
         yield "With stop, a run ends as soon as its gate is decided: these are the numbers of a run that does not stop."

@@ -33,6 +33,7 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
         "max_tokens": r"max(?:imum)?[\s_-]?(?:new|output|generated)?[\s_-]?tokens",
         "max_completion_tokens": r"max[\s_-]?completion[\s_-]?tokens",
         "stop": r"stop(?:[\s_-]?sequences?)?\b",
+        "n": r"(?<!\\)n\b|num(?:ber of|_) ?(?:choices|completions)|candidate_?count",
     }.items()
 }
 """Parameters that may be optional, with the forms in which servers write their names."""
@@ -40,7 +41,7 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
 _CONTEXT = re.compile(r"context|prompt is too long|input (?:length|tokens)", re.IGNORECASE)
 """Words of a refusal of a long prompt, which may name ``max_tokens``, too."""
 
-_LIMITED = ("top_logprobs", "max_tokens", "max_completion_tokens")
+_LIMITED = ("top_logprobs", "max_tokens", "max_completion_tokens", "n")
 """Parameters that are lowered to the largest number below them that the refusal states."""
 
 _NUMBER = re.compile(r"(?<![\w.-])\d{1,7}(?!\w|\.\d)")
@@ -202,6 +203,7 @@ class Refusals:
     made: list[Refusal] = field(default_factory=list)
     _accepted: set[tuple[str, str]] = field(default_factory=set)
     _most_alternatives: int = 0
+    _most_choices: int = 0
 
     def adapt(self, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         """Return parameters as the server takes them, and the notes on those that were changed."""
@@ -262,6 +264,23 @@ class Refusals:
             f"top_logprobs={asked} is lowered by the server, which lists {self._most_alternatives} alternatives to a"
             " token and does not say so"
         ]
+
+    def note_choices(self, sent: Mapping[str, Any], given: int) -> list[str]:
+        """Return the note that a server gives fewer choices than were asked for; else none.
+
+        The note has the same number for all replies of a model as for the first one, and is logged as a warning once.
+        """
+        if not 0 < given < sent.get("n", 1):
+            return []
+        is_first = not self._most_choices
+        self._most_choices = self._most_choices or given
+        note = (
+            f"n is lowered by the server, which gives {self._most_choices} of the choices that are asked for and does"
+            " not say so: the others are requested by further calls"
+        )
+        if is_first:
+            logging.getLogger(__name__).warning("%s: %s", self.model, note)
+        return [note]
 
 
 def _kind(name: str, value: Any) -> str:

@@ -15,7 +15,8 @@ def replies_to_json(replies: Replies) -> dict[str, list[dict[str, Any]]]:
 
 
 def _to_store(reply: ModelReply) -> dict[str, Any]:
-    return {name: value for name, value in asdict(reply).items() if name != "reasoning"}
+    omitted = {"reasoning"} if reply.choice else {"reasoning", "choice"}
+    return {name: value for name, value in asdict(reply).items() if name not in omitted}
 
 
 def replies_from_json(stored: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, list[ModelReply]]:

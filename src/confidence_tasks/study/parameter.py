@@ -196,11 +196,15 @@ class NumberedConditions:
 def unknown_parameter(task: str, name: str, known: Iterable[str]) -> str:
     """Return the message for an unknown parameter: the closest parameter of the task, and all parameters.
 
+    A task that has no replies that are JSON objects says so.
+
     Examples
     --------
     >>> unknown_parameter("riskeval", "penalty", ["n", "penalties"])
     "riskeval has no parameter 'penalty'; did you mean 'penalties'? It has n, penalties"
     """
+    if name == STRUCTURED.name:
+        return f"{name}: replies to {task} are texts, and none is asked for as a JSON object: leave it out"
     known = list(known)
     return f"{task} has no parameter {name!r}{did_you_mean(name, known) or '.'} It has {', '.join(known)}"
 

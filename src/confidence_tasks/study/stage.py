@@ -55,6 +55,9 @@ class ModelReply:
     reasoning : tuple of Token
         Tokens of the reasoning, with the tags around it, as far as the provider lists them. They are separated from
         those of the reply when a study reads it.
+    choice : int
+        Number of the reply among the choices of its call, from 0. The reply with the number 0 has the token counts of
+        the call, and the others have counts of 0.
     """
 
     text: str
@@ -65,6 +68,7 @@ class ModelReply:
     reasoning_tokens: float = math.nan
     stop: Stop = ""
     reasoning: tuple[Token, ...] = ()
+    choice: int = 0
 
 
 Replies: TypeAlias = Mapping[str, Sequence[ModelReply]]
@@ -83,6 +87,17 @@ def tokens_spent(replies: Replies) -> dict[str, float]:
     """
     flat = [reply for of_stage in replies.values() for reply in of_stage]
     return {kind: math.fsum(getattr(reply, kind) for reply in flat) for kind in TOKENS}
+
+
+def calls_made(replies: Replies) -> int:
+    """Return the number of calls of a trial; several choices of a call are one call.
+
+    Examples
+    --------
+    >>> calls_made({"samples": [ModelReply("Paris"), ModelReply("Lyon", choice=1)], "judge": [ModelReply("no")]})
+    2
+    """
+    return sum(reply.choice == 0 for of_stage in replies.values() for reply in of_stage)
 
 
 Ask: TypeAlias = Callable[[Question, str, Replies], str | Sequence[str] | None]
@@ -105,7 +120,10 @@ class Stage:
         condition. ``replies[stage][sample]`` is a :class:`ModelReply` of an earlier stage. The first stage has exactly
         one prompt and is never skipped.
     samples : int
-        Number of calls per prompt.
+        Number of replies per prompt, each from a call of its own.
+    one_request : bool
+        Whether all samples of a prompt are requested by one call, as its choices. What a provider does not give at once
+        is requested by further calls. lm-eval makes a call for each sample.
     temperature : float or callable, optional
         Sampling temperature, or ``temperature(condition)`` that returns it; by default that of the run, which is 0
         unless the user sets it. With a function, conditions do not share calls. Set 0.0 for a greedy reply next to
@@ -164,6 +182,7 @@ class Stage:
     name: str
     ask: Ask
     samples: int = 1
+    one_request: bool = False
     temperature: float | Callable[[str], float] | None = None
     providers_temperature: bool = False
     max_tokens: int | None = None

@@ -22,7 +22,7 @@ class Endpoint:
     shape : callable
         From the chat reply to the one that is sent.
     scored : callable or None
-        From a request and the speaker to the good reply, where that is not what the speaker says.
+        From a request and the speaker to the good reply, where that is not just what the speaker says.
     """
 
     shape: Callable[[Reply], Reply] = dict
@@ -59,6 +59,17 @@ def _decoded(prompt: Prompt, tokenizer: Any) -> str:
     if tokenizer is None:
         return " ".join(map(str, prompt))
     return str(tokenizer.decode(prompt, skip_special_tokens=False))
+
+
+def _chat(asked: Mapping[str, Any], speak: Speaker) -> Reply:
+    """Return a reply with as many choices as are asked for; each says what a request with the next seed would get."""
+    whole = speak(asked)
+    for number in range(1, asked.get("n") or 1):
+        other = speak({**asked, "seed": (asked.get("seed") or 0) + number})
+        whole["choices"].append({**other["choices"][0], "index": number})
+        for name in ("completion_tokens", "total_tokens"):
+            whole["usage"][name] += other["usage"]["completion_tokens"]
+    return whole
 
 
 def _completions(asked: Mapping[str, Any], speak: Speaker) -> Reply:
@@ -146,7 +157,7 @@ def _as_responses(reply: Reply) -> Reply:
 
 
 ENDPOINTS: Mapping[str, Endpoint] = {
-    "chat/completions": Endpoint(),
+    "chat/completions": Endpoint(scored=_chat),
     "completions": Endpoint(_as_completions, _completions),
     "responses": Endpoint(_as_responses),
 }

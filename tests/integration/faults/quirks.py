@@ -139,6 +139,7 @@ _REFUSED: Mapping[str, Quirk] = {
     ),
     "top-5": refuses("top_logprobs", "top_logprobs must be between 0 and 5", lambda value: (value or 0) <= 5),
     "max-512": refuses("max_tokens", "max_tokens must be at most 512", lambda value: (value or 0) <= 512),
+    "n-2": refuses("n", "'n' : number must be at most 2", lambda value: value in (None, 1, 2)),
     "no-system": refuses(
         "messages", "System role not supported", lambda turns: all(turn["role"] != "system" for turn in turns)
     ),
@@ -389,15 +390,22 @@ def named(name: str) -> Quirk:
     return lambda exchange: exchange.reply.update(model=name)
 
 
+def few_choices(exchange: Exchange) -> None:
+    """Give fewer choices than are asked for: one by default."""
+    del exchange.reply["choices"][int(exchange.value or 1) :]
+
+
 _FRAME: Mapping[str, Quirk] = {
     "other-model": named("fallback-model-7b"),
     "usage-none": usage(),
     "usage-null": usage(prompt_tokens=None, completion_tokens=None, total_tokens=None),
     "usage-zero": usage(prompt_tokens=0, completion_tokens=0, total_tokens=0),
     "space-before": lambda exchange: Wire(body=b"\n \n" + json.dumps(exchange.reply).encode()),
+    "choices": few_choices,
     "text": lambda exchange: exchange.say(exchange.value),
     "slow": lambda exchange: Wire(body=exchange.reply, delay=float(exchange.value or 1)),
 }
+
 
 PLAIN: Mapping[str, Quirk] = {"plain": lambda exchange: None}
 

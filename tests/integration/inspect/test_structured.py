@@ -60,8 +60,18 @@ TASKS: Mapping[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+OF_THE_ARCHIVE: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "intervals": ("fermieval", {"n": 4, "levels": "0.9"}),
+    "samples": (
+        "fermieval_sampling",
+        {"n": 2, "samples": 2, "levels": "0.9", "ask": "interval,direct,reasoned"},
+    ),
+}
+"""Tasks whose questions are not made up, but in the mirror."""
+
+
 def task(name: str, **more: Any) -> Task:
-    function, arguments = TASKS[name]
+    function, arguments = {**TASKS, **OF_THE_ARCHIVE}[name]
     made: Task = getattr(_registry, function)(**{**arguments, **more})
     return made
 
@@ -87,6 +97,17 @@ NOT_COMPARED = ("structured", "rules", "input_tokens", "output_tokens", "problem
 def test_a_subject_that_replies_in_json_has_the_trials_of_one_that_keeps_to_the_format(
     name: str, tmp_path: Path
 ) -> None:
+    compare_text_and_objects(name, tmp_path)
+
+
+@pytest.mark.usefixtures("mirror")
+@pytest.mark.parametrize("name", OF_THE_ARCHIVE)
+def test_so_it_is_with_questions_of_the_archive(name: str, tmp_path: Path) -> None:
+    compare_text_and_objects(name, tmp_path)
+
+
+def compare_text_and_objects(name: str, tmp_path: Path) -> None:
+    """Every value of the trials is the same, but for those that say how the reply was written."""
     text = trials(run(task(name), get_model("simulated/rounder", memoize=False), tmp_path))
     sloppy = get_model("simulated/rounder", sloppiness=0.9, memoize=False)
     made = run(task(name, structured=True), sloppy, tmp_path)
@@ -125,6 +146,32 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
 def served(server: Server) -> Any:
     return get_model("openai-api/loopback/m", base_url=server.address(""), memoize=False, max_retries=0)
+
+
+@pytest.mark.usefixtures("mirror")
+@pytest.mark.parametrize("name", OF_THE_ARCHIVE)
+def test_a_server_is_sent_the_schema_of_intervals_and_of_exponents(
+    name: str, server: Server, tmp_path: Path
+) -> None:
+    server.speak = conforming
+    log = run(task(name, structured=True), served(server), tmp_path)
+    found = trials(log)
+    assert {trial["status"] for trial in found.values()} == {"ok"}
+    sent = {tuple(each["response_format"]["json_schema"]["schema"]["properties"]) for each in server.requests}
+    objects = {("L", "U"), ("exponent",), ("reasoning", "exponent")}
+    assert sent == (objects if name == "samples" else {("L", "U")})
+    by_kind = {trial.get("ask", "interval"): (trial["lower"], trial["upper"]) for trial in found.values()}
+    assert set(by_kind.values()) == {(1.0, 1.0)}
+
+
+@pytest.mark.usefixtures("mirror")
+@pytest.mark.parametrize(
+    ("made", "settings"),
+    [("fermieval_logprob", {"n": 2}), ("nlp_metad", {"source": "arithmetic", "n": 2})],
+)
+def test_studies_of_token_probabilities_refuse_objects(made: str, settings: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"structured: replies to {made} are texts.* leave it out"):
+        getattr(_registry, made)(**settings, structured=True)
 
 
 @pytest.mark.parametrize("name", [name for name in TASKS if "top_logprobs" not in TASKS[name][1]])

@@ -39,6 +39,26 @@ def test_a_chat_server_is_sent_the_schema_of_the_study(task: str, server: Server
     assert {each["response_format"]["type"] for each in server.requests} == {"json_schema"}
 
 
+@pytest.mark.usefixtures("mirror")
+@pytest.mark.parametrize(
+    ("task", "keys"),
+    [
+        ("fermieval_p0_9", {("L", "U")}),
+        ("fermieval_sampling_interval", {("L", "U")}),
+        ("fermieval_sampling_exponent", {("exponent",), ("reasoning", "exponent")}),
+    ],
+)
+def test_a_chat_server_is_sent_the_schema_of_intervals_and_of_exponents(
+    task: str, keys: set[tuple[str, ...]], server: Server
+) -> None:
+    server.speak = conforming
+    settings = {"n": 2} if task == "fermieval_p0_9" else {"n": 2, "samples": 2, "levels": "0.9"}
+    samples = samples_of(run_on_server(chat(server, ""), task, structured=True, **settings))
+    assert {(each["trial"]["status"], each["trial"]["lower"]) for each in samples} == {("ok", 80.0)}
+    schemas = [each["response_format"]["json_schema"]["schema"] for each in server.requests]
+    assert {tuple(schema["properties"]) for schema in schemas} == keys
+
+
 def test_a_schema_of_the_user_is_sent_as_it_is(server: Server) -> None:
     form = {
         "type": "json_schema",

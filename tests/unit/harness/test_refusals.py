@@ -122,6 +122,40 @@ def test_the_user_s_limit_may_be_renamed_but_not_lowered():
         Refusals("m").learn({"max_tokens": 9}, openai("max_tokens must be at most 8"), needed)
 
 
+@pytest.mark.parametrize(
+    ("body", "sent_later"),
+    [
+        (openai("Unsupported parameter: 'n'."), None),
+        (openai("Extra inputs are not permitted", "n"), None),
+        (pydantic("n", "Extra inputs are not permitted", 10), None),
+        (openai("'n' : number must be at most 1"), 1),
+        (openai("Number of choices must be between 1 and 4"), 4),
+        ("candidateCount must be 8 or less", 8),
+    ],
+)
+def test_a_refused_number_of_choices_is_left_out_or_lowered(body: object, sent_later: int | None) -> None:
+    refusals, sent = Refusals("m"), {"temperature": 1.0, "n": 10}
+    assert refusals.learn(sent, body, {})
+    assert refusals.adapt(sent)[0].get("n") == sent_later
+    assert refusals.adapt(sent)[0]["temperature"] == 1.0
+
+
+def test_words_with_an_n_are_no_number_of_choices() -> None:
+    sent = {"n": 10, "seed": 7}
+    for body in (openai("Don't send an input in German"), r'{"error": "not\n allowed"}'):
+        assert not Refusals("m").learn(sent, body, {})
+
+
+def test_fewer_choices_than_asked_for_are_noted_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    refusals = Refusals("m")
+    (note,) = refusals.note_choices({"n": 10}, 4)
+    assert "gives 4 of the choices" in note
+    assert refusals.note_choices({"n": 6}, 3) == [note]
+    assert len(caplog.records) == 1
+    for sent, given in (({"n": 4}, 4), ({}, 1), ({"n": 4}, 0)):
+        assert refusals.note_choices(sent, given) == []
+
+
 def test_a_hostile_sentence_is_bounded():
     refusals = Refusals("m")
     refusals.learn(SENT, openai("seed\x1b[31m\r\n" + "x" * 10**6), {})

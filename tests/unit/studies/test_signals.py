@@ -46,7 +46,7 @@ from confidence_tasks.study.measures import columns
 EMMA = Question("q-1", "demo", "Who wrote Emma?", "text", "Jane Austen", aliases=("Austen",))
 PARAMETERS = {
     "signals": None, "source": "arithmetic", "n": 3, "mirror": None, "seed": 0, "samples": 10, "temperature": 1,
-    "entailment": "match", "nli_model": "none", "panel": "panel",
+    "entailment": "match", "nli_model": "none", "panel": "panel", "one_request": False,
 }  # fmt: skip
 
 

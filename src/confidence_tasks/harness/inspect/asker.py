@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, GenerateConfig, Model, ModelOutput
@@ -12,6 +13,7 @@ from inspect_ai.solver import Generate, TaskState
 from confidence_tasks.harness.conversation import conversations_of
 from confidence_tasks.harness.inspect import refused, schemas, turns
 from confidence_tasks.harness.inspect.call_settings import CallSettings
+from confidence_tasks.harness.inspect.choices import ChoicesGate, Draw
 from confidence_tasks.harness.inspect.local_model import (
     count_own_tokens,
     is_local,
@@ -20,7 +22,7 @@ from confidence_tasks.harness.inspect.local_model import (
 )
 from confidence_tasks.harness.inspect.local_prompts import LocalPrompts
 from confidence_tasks.harness.inspect.model_calls import ask_once, asked_model, is_simulated
-from confidence_tasks.harness.inspect.model_replies import has_probabilities, stage_reply
+from confidence_tasks.harness.inspect.model_replies import has_probabilities, stage_replies
 from confidence_tasks.harness.inspect.probability_gate import ProbabilityGate
 from confidence_tasks.harness.inspect.roles import ask_stage_role
 from confidence_tasks.harness.inspect.shared_calls import QuestionCalls
@@ -51,6 +53,7 @@ class Asker:
     calls: QuestionCalls
     prompts: LocalPrompts
     form: schemas.SchemaGate
+    choices: ChoicesGate
 
     async def ask_all(self) -> dict[str, list[ModelReply]]:
         """Run every stage; set the state's output and messages from the first stage's conversation."""
@@ -69,15 +72,17 @@ class Asker:
                 turns.start_conversation,
                 turns.append_prompt,
             )
-            stage_replies = []
+            of_stage: list[ModelReply] = []
             for _, messages in list(prompts):
-                for number in range(stage.samples):
+                samples: list[ModelReply] = []
+                while (number := len(samples)) < stage.samples:
                     output = await self._ask(stage, call, messages, number)
                     outputs.append(output)
-                    stage_replies.append(stage_reply(stage, output))
+                    samples += stage_replies(stage, output, number)
                     message = output.message if output.choices else ChatMessageAssistant(content="")
                     conversations.setdefault(stage.name, [*messages, message])
-            replies[stage.name] = stage_replies
+                of_stage += samples
+            replies[stage.name] = of_stage
         refused.note_refusals(self.state, outputs)
         self.state.output = outputs[0]
         self.state.messages = self._longest_conversation(conversations) or start
@@ -105,11 +110,13 @@ class Asker:
             token = stage_call.set(call)
             try:
                 with refused.needing(self.settings.needed(stage)):
-                    output = await self._call_in_form(stage, model, messages, number)
+                    output = await self.choices(
+                        model, stage, number, partial(self._call_in_form, stage, model, messages)
+                    )
             finally:
                 stage_call.reset(token)
             if is_local(model) and not stage.forced_reply:
-                limit = self.settings.settings(stage, model, number).get("max_tokens")
+                limit = self.settings.settings(stage, model, Draw(number)).get("max_tokens")
                 count_own_tokens(model, messages, output, limit)
             return output
 
@@ -120,19 +127,17 @@ class Asker:
         )
 
     async def _call_in_form(
-        self, stage: Stage, model: Model, messages: list[ChatMessage], number: int
+        self, stage: Stage, model: Model, messages: list[ChatMessage], draw: Draw
     ) -> ModelOutput:
         """Call a model; if replies are JSON objects, its first reply says whether its server follows schemas."""
         if stage.structured_for(self.settings.question) is None:
-            return await self._call(stage, model, messages, number)
-        return await self.form(model, lambda: self._call(stage, model, messages, number))
+            return await self._call(stage, model, messages, draw)
+        return await self.form(model, lambda: self._call(stage, model, messages, draw))
 
-    async def _call(
-        self, stage: Stage, model: Model, messages: list[ChatMessage], number: int
-    ) -> ModelOutput:
+    async def _call(self, stage: Stage, model: Model, messages: list[ChatMessage], draw: Draw) -> ModelOutput:
         if stage.forced_reply and not is_simulated(model):
             return await score_forced_reply(model, messages, stage.forced_reply(self.settings.question))
-        settings, cache = self.settings.settings(stage, model, number), self.settings.parameters["cache"]
+        settings, cache = self.settings.settings(stage, model, draw), self.settings.parameters["cache"]
         if stage.role:
             return await ask_stage_role(stage.role, messages, GenerateConfig(**settings), self.state, cache)
 

@@ -10,6 +10,7 @@ from inspect_ai.model import GenerateConfig, Model
 
 from confidence_tasks.harness.conversation import sample_seed
 from confidence_tasks.harness.inspect import refused, schemas
+from confidence_tasks.harness.inspect.choices import Draw
 from confidence_tasks.harness.inspect.local_model import (
     is_local,
 )
@@ -74,8 +75,8 @@ class CallSettings:
         """Return the temperature and the limit of tokens that the user gave for the run."""
         return refused.user_settings(GenerateConfig(**task_settings(self.stages)))
 
-    def settings(self, stage: Stage, model: Model, number: int) -> dict[str, Any]:
-        """Return the settings of a call of a stage; ``number`` is that of the sample."""
+    def settings(self, stage: Stage, model: Model, draw: Draw) -> dict[str, Any]:
+        """Return the settings of a call of a stage for some of its samples."""
         declared, epoch, user = stage.temperature_in(self.condition), self.epoch, self._user_settings()
         # A greedy stage takes the temperature of the run, which is 0 unless the user sets it.
         greedy = declared == 0.0 and not callable(stage.temperature)
@@ -92,12 +93,14 @@ class CallSettings:
             decoded_at = of_run if temperature is None else temperature
             if decoded_at is not None or not stage.providers_temperature:
                 settings |= _local_sampling(model, stage.name, decoded_at or 0.0)
+        if draw.n_choices > 1:
+            settings["num_choices"] = draw.n_choices
         if stage.samples > 1 or declared or stage.providers_temperature:
             settings["seed"] = (
-                simulated_seed(self.study, stage, epoch, number)
+                simulated_seed(self.study, stage, epoch, draw.number)
                 if is_simulated(model)
                 else sample_seed(
-                    self.parameters["seed"], self.question.id, epoch, stage, self.condition, number
+                    self.parameters["seed"], self.question.id, epoch, stage, self.condition, draw.number
                 )
             )
         return {name: value for name, value in settings.items() if value is not None}

@@ -15,7 +15,8 @@ from confidence_tasks.harness.conversation import conversations_of
 from confidence_tasks.harness.inspect import turns
 from confidence_tasks.harness.inspect.asker import call_key
 from confidence_tasks.harness.inspect.call_settings import simulated_seed
-from confidence_tasks.harness.inspect.model_replies import stage_reply
+from confidence_tasks.harness.inspect.choices import Draw
+from confidence_tasks.harness.inspect.model_replies import stage_replies
 from confidence_tasks.harness.inspect.simulated import SimulatedSubject
 from confidence_tasks.harness.inspect.viewer import is_sent
 from confidence_tasks.harness.stopped import FinishedReplies
@@ -40,8 +41,8 @@ class DryCall:
         Model role that is called; empty for the model under test.
     messages : tuple of str
         Texts of the messages that are sent.
-    reply : str
-        Text of the simulated reply.
+    replies : tuple of str
+        Text of each simulated reply; several if the call requests several choices.
     limit : int, optional
         Largest number of tokens of a reply, if the stage or the task sets one.
     """
@@ -49,7 +50,7 @@ class DryCall:
     stage: str
     role: str
     messages: tuple[str, ...]
-    reply: str
+    replies: tuple[str, ...]
     limit: int | None
 
 
@@ -136,29 +137,33 @@ class DryRun:
             )
             replies[stage.name] = []
             for _, messages in list(prompts):
-                for number in range(stage.samples):
+                n_choices = stage.samples if stage.one_request else 1
+                for number in range(0, stage.samples, n_choices):
                     key = call_key(stage, messages, number, condition)
                     is_new = not self.shares or key not in made
-                    output = self._reply(stage, call, messages, number) if is_new else made[key]
+                    draw = Draw(number, n_choices)
+                    output = self._reply(stage, call, messages, draw) if is_new else made[key]
                     if is_new:
                         yield self._as_call(stage, messages, output)
                     if self.shares:
                         made[key] = output
-                    replies[stage.name].append(stage_reply(stage, output))
+                    replies[stage.name] += stage_replies(stage, output, number)
                     conversations.setdefault(stage.name, [*messages, output.message])
 
     def _as_call(self, stage: Stage, messages: list[ChatMessage], output: ModelOutput) -> DryCall:
         limit = stage.max_tokens or self.task.config.max_tokens
-        return DryCall(stage.name, stage.role, texts_of(messages), output.completion, limit)
+        texts = tuple(choice.message.text for choice in output.choices)
+        return DryCall(stage.name, stage.role, texts_of(messages), texts, limit)
 
-    def _reply(self, stage: Stage, call: StageCall, messages: list[ChatMessage], number: int) -> ModelOutput:
+    def _reply(self, stage: Stage, call: StageCall, messages: list[ChatMessage], draw: Draw) -> ModelOutput:
         if stage.role and (verdict := _verdict(messages)):
             return ModelOutput.from_content("judge", verdict)
         if self.study.simulation.reply is None:
             return ModelOutput.from_content("none", "")
         settings = GenerateConfig(
             temperature=stage.temperature_in(call.condition) or 0.0,
-            seed=simulated_seed(self.study, stage, 1, number),
+            seed=simulated_seed(self.study, stage, 1, draw.number),
+            num_choices=draw.n_choices,
             logprobs=bool(stage.logprobs),
             top_logprobs=stage.top_logprobs,
         )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from inspect_ai.model import ContentReasoning, Logprob, ModelOutput, ModelUsage
+from inspect_ai.model import ChatCompletionChoice, ContentReasoning, Logprob, ModelOutput, ModelUsage
 
 from confidence_tasks.harness.refusals import REFUSED
 from confidence_tasks.reading.token_probabilities import decode_tokens
@@ -98,6 +99,27 @@ def stage_reply(stage: Stage, output: ModelOutput) -> ModelReply:
     refusals = (output.metadata or {}).get(REFUSED, ())
     refused = next((note for note in refusals if note.startswith("logprobs")), "")
     return model_reply(output, tokens, refused or "the provider returned no log-probabilities")
+
+
+def stage_replies(stage: Stage, output: ModelOutput, number: int) -> list[ModelReply]:
+    """Return the replies of a call for the samples of a stage from ``number`` on: at least one.
+
+    There are several, one for each choice, if the stage requests its samples by one call. The first one has the token
+    counts of the call.
+    """
+    first = stage_reply(stage, output)
+    n_choices = stage.samples - number if stage.one_request else 1
+    unused: dict[str, Any] = {kind: 0.0 * getattr(first, kind) for kind in TOKENS}  # NaN stays NaN
+    others = [
+        replace(stage_reply(stage, _of_choice(output, choice)), choice=number, **unused)
+        for number, choice in enumerate(output.choices[1:n_choices], 1)
+    ]
+    return [first, *others]
+
+
+def _of_choice(output: ModelOutput, choice: ChatCompletionChoice) -> ModelOutput:
+    """Return an output with one of its choices, without its number of tokens."""
+    return ModelOutput(model=output.model, choices=[choice], metadata=output.metadata)
 
 
 def tokens_used(usage: ModelUsage | None) -> dict[str, float]:

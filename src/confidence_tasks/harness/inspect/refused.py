@@ -30,6 +30,7 @@ _FIELDS: Mapping[str, str] = {
     "top_logprobs": "top_logprobs",
     "max_tokens": "max_tokens",
     "stop": "stop_seqs",
+    "n": "num_choices",
 }
 """Parameters of a server, with the settings of Inspect that send them."""
 
@@ -85,6 +86,7 @@ def tolerate_refusals(model: Model) -> None:
                 continue
             refusals.accept(sent)
             notes += refusals.note_alternatives(sent, _most_alternatives(output))
+            notes += refusals.note_choices(sent, len(output.choices))
             if notes:
                 output.metadata = {**(output.metadata or {}), REFUSED: notes}
             return result

@@ -23,6 +23,7 @@ from confidence_tasks.harness.inspect.local_model import as_logprobs
 from confidence_tasks.harness.parameters import STUDY
 from confidence_tasks.harness.usage_errors import as_usage_error
 from confidence_tasks.simulation.reply import (
+    Reply,
     StageCall,
     call_seed,
     make_role,
@@ -73,18 +74,26 @@ class SimulatedSubject(_Simulated):
 
     def output(self, call: StageCall, messages: list[ChatMessage], config: GenerateConfig) -> ModelOutput:
         """Reply to the messages of a call."""
-        seed = call_seed(self.seed, config.temperature, config.seed or 0)
-        reply = call.reply(self.simulated, messages[-1].text, seed=seed)
-        tokens = [*reply.reasoning, *reply_tokens(reply, config.top_logprobs or 0)]
-        choice = ChatCompletionChoice(
-            message=ChatMessageAssistant(content=reply.text, source="generate"),
-            stop_reason="stop",
-            logprobs=as_logprobs(tokens) if config.logprobs else None,
-        )
-        usage = _usage(_as_prompt(messages), reply.text)
-        if reply.reasoning:
-            usage.reasoning_tokens = len(reply.reasoning)
-        return ModelOutput(model=f"simulated/{self.model_name}", choices=[choice], usage=usage)
+        # A choice is the reply to a call with the next seed, so that several are those of several calls.
+        seeds = [(config.seed or 0) + i for i in range(config.num_choices or 1)]
+        replies = [
+            call.reply(self.simulated, messages[-1].text, seed=call_seed(self.seed, config.temperature, seed))
+            for seed in seeds
+        ]
+        usage = _usage(_as_prompt(messages), "".join(reply.text for reply in replies))
+        if n_reasoning := sum(len(reply.reasoning) for reply in replies):
+            usage.reasoning_tokens = n_reasoning
+        choices = [_as_choice(reply, config) for reply in replies]
+        return ModelOutput(model=f"simulated/{self.model_name}", choices=choices, usage=usage)
+
+
+def _as_choice(reply: Reply, config: GenerateConfig) -> ChatCompletionChoice:
+    tokens = [*reply.reasoning, *reply_tokens(reply, config.top_logprobs or 0)]
+    return ChatCompletionChoice(
+        message=ChatMessageAssistant(content=reply.text, source="generate"),
+        stop_reason="stop",
+        logprobs=as_logprobs(tokens) if config.logprobs else None,
+    )
 
 
 def _call_of_sample(sample: Sample | None) -> StageCall:

@@ -41,10 +41,10 @@ def _calls_of(
         return subject.output(call_of_others(question, stage), said, GenerateConfig()).completion
 
     answer = reply(ANSWER_OF_OTHERS, messages)
-    yield DryCall(ANSWER_OF_OTHERS, "", texts_of(messages), answer, limit)
+    yield DryCall(ANSWER_OF_OTHERS, "", texts_of(messages), (answer,), limit)
     for ask in asks:
         asked = [*messages, ChatMessageAssistant(content=answer), ChatMessageUser(content=ask.prompt(""))]
-        yield DryCall(ask.name, "", texts_of(asked), reply(ask.name, asked), limit)
+        yield DryCall(ask.name, "", texts_of(asked), (reply(ask.name, asked),), limit)
 
 
 DRY_RUN = OtherTask(

@@ -223,7 +223,7 @@ def fermieval_stages(parameters: Mapping[str, Any]) -> list[Stage]:
             system=lambda question, condition: interval_system(level_of(condition)),
             temperature=None if temperature == PROVIDER else temperature or None,
             providers_temperature=temperature == PROVIDER,
-            structured=Structured(lambda question, condition: {key: {"type": "integer"} for key in KEYS}),
+            structured=Structured(lambda question, condition: ENDS),
         )
     ]
 
@@ -242,6 +242,9 @@ def levels_of(value: str | float | list[float]) -> list[float]:
 # The reader ----------------------------------------------------------------------------------------------------
 
 KEYS = ("L", "U")
+
+ENDS: Mapping[str, Mapping[str, Any]] = {key: {"type": "integer"} for key in KEYS}
+"""JSON schemas of the ends of an interval."""
 
 _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("", re.compile(r"[-+]?\d++")),

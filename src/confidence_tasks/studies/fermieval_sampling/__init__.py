@@ -6,8 +6,9 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 from confidence_tasks.studies.fermieval import EXPONENT_PARAMETERS, PAPER, SUBSET_PARAMETERS
 from confidence_tasks.studies.fermieval.replies import EXPONENTS, exponent_questions
 from confidence_tasks.studies.fermieval.trials import MEANINGS
-from confidence_tasks.studies.fermieval_sampling import subject, trials
+from confidence_tasks.studies.fermieval_sampling import calls, subject, trials
 from confidence_tasks.study import (
+    STRUCTURED,
     Asking,
     ConditionRules,
     Design,
@@ -24,7 +25,7 @@ STUDY = Study(
     module=__name__,
     title="FermiEval",
     paper=PAPER,
-    stages=trials.sampling_stages,
+    stages=calls.sampling_stages,
     questions=exponent_questions,
     conditions=("interval", "exponent"),
     condition_rules=ConditionRules(parameter="ask", select=trials.sampling_conditions, label_of=str),
@@ -66,6 +67,7 @@ STUDY = Study(
             "appendix F, which gives no value.",
             low=0.0,
         ),
+        STRUCTURED,
     ),
     trial=trials.SampleTrial,
     domains=EXPONENTS,

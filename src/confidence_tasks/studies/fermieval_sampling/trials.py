@@ -18,19 +18,15 @@ from confidence_tasks import statistics
 from confidence_tasks.reading.explanation import escape_markdown
 from confidence_tasks.studies.fermieval.replies import (
     CALIBRATION,
-    EXPONENT_SYSTEM,
     TEST,
     condition_of,
-    exponent_prompt,
-    interval_prompt,
-    interval_system,
     level_of,
     levels_of,
     read_fermi_exponent,
     read_fermi_interval,
 )
 from confidence_tasks.studies.fermieval.trials import CALIBRATED, FIGURES, LOGGED, of_intervals
-from confidence_tasks.study import Question, Replies, Stage, TaskMetrics, Token, Trial
+from confidence_tasks.study import Question, Replies, TaskMetrics, Token, Trial
 from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
@@ -159,22 +155,7 @@ def explain(trial: SampleTrial, question: Question, tokens: Sequence[Token]) -> 
     return {"Sample": escape_markdown(trial["answer"]) or "none", "Truth": f"10^{trial['truth']:g}"}
 
 
-# Calls -------------------------------------------------------------------------------------------------------
-
-
-def sampling_stages(parameters: Mapping[str, Any]) -> list[Stage]:
-    """Return the single model call of a trial, at the temperature of its condition."""
-
-    def prompt(question: Question, condition: str, replies: Replies) -> str:
-        ask, _, level = read_cell(condition)
-        return exponent_prompt(question.text, ask) if level is None else interval_prompt(question.text, level)
-
-    def system(question: Question, condition: str) -> str:
-        _, _, level = read_cell(condition)
-        return EXPONENT_SYSTEM if level is None else interval_system(level)
-
-    return [Stage("sample", prompt, system=system, temperature=lambda condition: read_cell(condition)[1])]
-
+# Conditions --------------------------------------------------------------------------------------------------
 
 _ASK_GROUPS: Mapping[str, Sequence[str]] = {"exponent": ("direct", "reasoned")}
 

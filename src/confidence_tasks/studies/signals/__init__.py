@@ -43,6 +43,12 @@ STUDY = Study(
         Parameter("samples", int, 10, "Number of samples of the answer.", low=2, high=100),
         Parameter("temperature", float, 1.0, "Temperature of the samples.", low=0.01, high=2.0),
         Parameter(
+            "one_request",
+            bool,
+            False,
+            "Request all samples of a question by one call, as its choices (Inspect).",
+        ),
+        Parameter(
             "entailment",
             str,
             "match",

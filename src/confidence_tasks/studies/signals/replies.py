@@ -309,7 +309,11 @@ def signal_stages(parameters: Mapping[str, Any]) -> list[Stage]:
         logprobs = "required" if stage in needed else "" if named else "wanted"
         return {"logprobs": logprobs, "top_logprobs": alternatives if logprobs else 0}
 
-    sampling = {"samples": parameters["samples"], "temperature": float(parameters["temperature"])}
+    sampling = {
+        "samples": parameters["samples"],
+        "temperature": float(parameters["temperature"]),
+        "one_request": parameters["one_request"],
+    }
     judge = [Stage("judge", _judge_prompts, role=JUDGE, temperature=0.0)]
     return [
         Stage(

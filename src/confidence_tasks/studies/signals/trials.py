@@ -29,7 +29,7 @@ from confidence_tasks.study.measures import (
     undefined,
 )
 from confidence_tasks.study.signal_measures import SIGNAL_MEASURES, regressor
-from confidence_tasks.study.stage import tokens_spent
+from confidence_tasks.study.stage import calls_made, tokens_spent
 from confidence_tasks.study.units import units_of
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def read_signal(question: Question, condition: str, replies: Replies) -> SignalT
         problem=problem,
         samples=float(len(clusters)) if clusters else math.nan,
         meanings=float(len(set(clusters))) if clusters else math.nan,
-        calls=float(sum(map(len, replies.values()))),
+        calls=float(calls_made(replies)),
         input_tokens=spent["input_tokens"],
         output_tokens=spent["output_tokens"],
     )
