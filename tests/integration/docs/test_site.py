@@ -4,8 +4,10 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.integration.docs.pages import ROOT
@@ -85,30 +87,60 @@ WIDE = {
     "decisions.html": 2,  # what a command prints, and the table of other packages
     "own_replies.html": 1,  # what a command prints
     "report.html": 1,
+    "tutorial.html": 1,  # what a command prints
 }
 """How many tables and drawings of a page scroll within themselves at 400 px."""
 WIDE_ON_A_DESK = {"reliability_tables.html": 2}  # studies and faults of servers, on each harness
 """The same at 1280 px."""
 
 
-@pytest.mark.browser
-def test_nothing_on_the_site_is_cut_or_scrolls_sideways(site: Path) -> None:
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
     sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     with sync_api.sync_playwright() as playwright:
         try:
             quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-            browser = playwright.chromium.launch(executable_path=program, args=quiet)
+            found = playwright.chromium.launch(executable_path=program, args=quiet)
         except sync_api.Error as error:
             pytest.skip(f"no chromium: {error.message.splitlines()[0]}")
-        found = {}
-        for width, wide in ((1280, WIDE_ON_A_DESK), (400, WIDE)):
-            page = browser.new_page(viewport={"width": width, "height": 900})
-            for path in site.rglob("*.html"):
-                page.goto(path.as_uri())
-                name = str(path.relative_to(site))
-                sideways = page.evaluate(SIDEWAYS)
-                if len(sideways) > wide.get(name, 0):
-                    found[name, width] = sideways
-        browser.close()
+        yield found
+        found.close()
+
+
+@pytest.mark.browser
+def test_nothing_on_the_site_is_cut_or_scrolls_sideways(browser: Any, site: Path) -> None:
+    found = {}
+    for width, wide in ((1280, WIDE_ON_A_DESK), (400, WIDE)):
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        for path in site.rglob("*.html"):
+            page.goto(path.as_uri())
+            name = str(path.relative_to(site))
+            sideways = page.evaluate(SIDEWAYS)
+            if len(sideways) > wide.get(name, 0):
+                found[name, width] = sideways
     assert found == {}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("start", "word", "page"),
+    [
+        ("index.html", "semantic entropy", "signals.html"),
+        ("reference/confidence_tasks.html", "smollm2", "smollm2.html"),
+    ],
+)
+def test_the_search_works_in_a_folder_without_a_network(
+    browser: Any, site: Path, start: str, word: str, page: str
+) -> None:
+    opened = browser.new_context(offline=True).new_page()
+    opened.goto((site / start).as_uri())
+    opened.locator("input.md-search__input").focus()
+    opened.keyboard.type(word)
+    found = opened.locator(".md-search-result__link")
+    found.first.wait_for()
+    targets = [
+        Path(link.get_attribute("href").partition("?")[0].partition("#")[0]).name for link in found.all()
+    ]
+    opened.context.close()
+    assert page in targets

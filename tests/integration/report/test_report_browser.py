@@ -189,6 +189,23 @@ def test_a_page_on_paper_has_every_measure_in_dark_on_white_and_nothing_cut_off(
     page.context.close()
 
 
+def test_paper_begins_with_the_findings_and_keeps_the_colours_of_bars(browser, page_file):
+    page, _, _ = opened(browser, page_file)
+    page.evaluate(OPEN)
+    page.emulate_media(media="print")
+    breaks = page.evaluate(
+        "[...document.querySelectorAll('.task')].map((one) => getComputedStyle(one).breakBefore)"
+    )
+    assert breaks[0] == "auto"
+    assert set(breaks[1:]) == {"page"}
+    kept = page.evaluate(
+        "[...document.querySelectorAll('.stack i, .swatch, td > i')]"
+        ".map((one) => getComputedStyle(one).printColorAdjust)"
+    )
+    assert set(kept) == {"exact"}
+    page.context.close()
+
+
 def test_words_in_figures_are_at_least_11_pixels_high(browser, page_file):
     page, _, _ = opened(browser, page_file, viewport={"width": 1280, "height": 900})
     page.evaluate(OPEN)
