@@ -211,9 +211,9 @@ def test_the_sign_of_a_difference_is_that_of_compare() -> None:
     pair = power_curve("scales", "accuracy", 0.25, n=[60], n_studies=10).pair
     assert pair.first > pair.second
     compared = whole_study(setting, pair, 0)
-    assert compared.difference.estimate > 0.0
-    assert compared.difference.estimate == pytest.approx(
-        compared.first_interval.estimate - compared.second_interval.estimate
+    assert compared.interval.estimate > 0.0
+    assert compared.interval.estimate == pytest.approx(
+        compared.values[0].estimate - compared.values[1].estimate
     )
 
 

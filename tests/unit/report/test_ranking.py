@@ -172,9 +172,9 @@ def test_two_models_have_the_interval_of_compare(paths: list[str]) -> None:
         (pair,) = ranking.pairs
         by_name = {model.label: model for model in task.models}
         (two,) = compare_models(by_name[pair.first], by_name[pair.second], task, [name], settings)
-        assert pair.difference.estimate == pytest.approx(two.difference.estimate)
-        assert pair.difference.low == pytest.approx(two.difference.low, abs=0.012)
-        assert pair.difference.high == pytest.approx(two.difference.high, abs=0.012)
+        assert pair.difference.estimate == pytest.approx(two.interval.estimate)
+        assert pair.difference.low == pytest.approx(two.interval.low, abs=0.012)
+        assert pair.difference.high == pytest.approx(two.interval.high, abs=0.012)
 
 
 def test_more_measures_widen_the_intervals(paths: list[str]) -> None:
