@@ -85,7 +85,7 @@ class Population:
     def tables(self) -> tuple[int, list[tuple[TrialSubset, CellTable]]]:
         """The number of questions, and the trials of every cell by kind."""
         unit, n_units = number_units(self.columns, np.ones(len(self.columns["question_id"]), dtype=bool))
-        cells = dict.fromkeys(cell for group in self.groups for cell in group.cells)
+        cells = dict.fromkeys(cell for group in self.groups for cell in group.subsets)
         return n_units, [
             (cell, table)
             for cell in cells
@@ -98,7 +98,7 @@ class Population:
             (group.label, name): its
             for group in self.groups
             for name, its in combined(
-                group.cells, self.measures, found, skips_undefined=group.skips_undefined
+                group.subsets, self.measures, found, skips_undefined=group.skips_undefined
             ).items()
         }
         if not self.contrast:
@@ -178,7 +178,7 @@ def _differences(
     rng: np.random.Generator,
 ) -> dict[tuple[str, str], Interval]:
     """The difference of the two groups in each measure, as the report prints it."""
-    (first,), (second,) = (group.cells for group in population.groups)
+    (first,), (second,) = (group.subsets for group in population.groups)
     of_cell: dict[TrialSubset, list[CellTable]] = {}
     for cell, table in study:
         of_cell.setdefault(cell, []).append(table)

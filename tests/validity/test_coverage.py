@@ -101,7 +101,7 @@ def test_a_study_is_what_the_report_prints() -> None:
     from confidence_tasks.report.groups import by_condition
 
     groups = by_condition(rows)
-    found = distributions(rows, groups[0].cells, chosen.measures, SETTINGS)
+    found = distributions(rows, groups[0].subsets, chosen.measures, SETTINGS)
     short_cut = printed(chosen, study, SETTINGS)
     inverted_test = {measure.name for measure in chosen.measures if measure.inference.test}
     assert inverted_test

@@ -6,6 +6,7 @@ models, such as reasoning and chat models; some tables have a row with the mean 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -37,7 +38,7 @@ class TrialSubset:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """A group of trials, which is a column of a table: the mean over some cells.
+    """A group of trials, which is a column of a table: the mean over some subsets.
 
     Attributes
     ----------
@@ -45,33 +46,39 @@ class Group:
         Heading of the column.
     by : str
         The grouping, such as ``"condition"``.
-    cells : tuple of TrialSubset
-        The cells that are averaged; trials within a cell are pooled. The papers average over sources, for example.
+    subsets : tuple of TrialSubset
+        The subsets that are averaged; trials within a subset are pooled. The papers average over sources, for example.
     apart : tuple of TrialSubset
         Cells of sources that other columns lack. They have estimates of their own and do not enter the mean.
     skips_undefined : bool
-        If True, cells where a measure is undefined are left out of the mean; otherwise the mean is undefined.
+        If True, subsets where a measure is undefined are left out of the mean; otherwise the mean is undefined.
     """
 
     label: str
     by: str
-    cells: tuple[TrialSubset, ...]
+    subsets: tuple[TrialSubset, ...]
     apart: tuple[TrialSubset, ...] = ()
     skips_undefined: bool = False
 
     @property
-    def all_cells(self) -> tuple[TrialSubset, ...]:
-        """The cells, with those that do not enter the mean."""
-        return *self.cells, *self.apart
+    def all_subsets(self) -> tuple[TrialSubset, ...]:
+        """The subsets, with those that do not enter the mean."""
+        return *self.subsets, *self.apart
+
+    @property
+    def cells(self) -> tuple[TrialSubset, ...]:
+        """The earlier name of ``subsets``, for one release."""
+        warnings.warn("Group.cells is Group.subsets", DeprecationWarning, stacklevel=2)
+        return self.subsets
 
     @property
     def n(self) -> int:
         """The number of trials."""
-        return sum(len(cell.rows) for cell in self.cells)
+        return sum(len(subset.rows) for subset in self.subsets)
 
 
 def by_condition(columns: Columns) -> list[Group]:
-    """Group trials by condition; the cells of a condition are its sources, over which the papers average.
+    """Group trials by condition; the subsets of a condition are its sources, over which the papers average.
 
     The mean is over the sources that all conditions share, so that two columns differ by the condition alone.
     Conditions that lack the most common source are averaged over the sources that they share with each other, and so
@@ -83,19 +90,21 @@ def by_condition(columns: Columns) -> list[Group]:
     >>> [(group.label, group.n) for group in by_condition(columns)]
     [('0-5', 1), ('0-20', 1)]
     """
-    cells = {
+    subsets = {
         label: split_by_source(columns, columns["condition"] == label)
         for label in in_order(columns["condition"])
     }
-    shared = _shared_sources({label: {cell.source for cell in of_label} for label, of_label in cells.items()})
+    shared = _shared_sources(
+        {label: {subset.source for subset in of_label} for label, of_label in subsets.items()}
+    )
     return [
         Group(
             label,
             BY_CONDITION,
-            tuple(cell for cell in of_label if cell.source in shared[label]),
-            tuple(cell for cell in of_label if cell.source not in shared[label]),
+            tuple(subset for subset in of_label if subset.source in shared[label]),
+            tuple(subset for subset in of_label if subset.source not in shared[label]),
         )
-        for label, of_label in cells.items()
+        for label, of_label in subsets.items()
     ]
 
 
@@ -123,7 +132,7 @@ def _shared_sources(by_condition: Mapping[str, set[str]]) -> dict[str, set[str]]
 
 
 def split_by_source(columns: Columns, chosen: NDArray[np.bool_]) -> tuple[TrialSubset, ...]:
-    """Return the chosen trials as one cell for each source."""
+    """Return the chosen trials as one subset for each source."""
     rows = np.flatnonzero(chosen)
     sources = columns["source"][rows]
     return tuple(TrialSubset(source, rows[sources == source]) for source in sorted(set(sources.tolist())))

@@ -67,7 +67,7 @@ def cells_of(results: TaskResults, *names: str) -> Iterator[tuple[str, str, Mapp
     """
     for model in results.models:
         columns = {name: model.columns[name] for name in names or model.columns}
-        for condition, cells in results.cells[model.label].items():
+        for condition, cells in results.subsets[model.label].items():
             for cell in cells:
                 label = condition if len(cells) == 1 else f"{condition}, {cell.source}"
                 yield model.label, label, rows_of(columns, cell.rows)

@@ -44,7 +44,7 @@ def reliability_table(results: TaskResults) -> Iterator[dict[str, Any]]:
     for model in results.models:
         if not _is_repeated(model.columns):
             continue
-        for condition, cells in results.cells[model.label].items():
+        for condition, cells in results.subsets[model.label].items():
             for cell in cells:
                 where = {"model": model.label, "condition": group_label(condition)}
                 where |= {"source": cell.source} if several_sources else {}

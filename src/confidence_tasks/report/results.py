@@ -105,8 +105,8 @@ class TaskResults:
         return in_order(str(label) for model in self.models for label in set(model.columns["condition"]))
 
     @cached_property
-    def cells(self) -> dict[str, dict[str, tuple[TrialSubset, ...]]]:
-        """Trials of each condition, one cell a source, by model and condition."""
+    def subsets(self) -> dict[str, dict[str, tuple[TrialSubset, ...]]]:
+        """Trials of each condition, one subset a source, by model and condition."""
         return {
             model.label: {
                 condition: split_by_source(model.columns, model.columns["condition"] == condition)

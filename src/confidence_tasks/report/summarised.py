@@ -128,10 +128,12 @@ def _estimates(
     """Return the estimates of each group of trials and measure, by the number of the group; means over sources."""
     defined = computable(measures, columns["correct"])
     groups = [Group(str(i), "group", split_by_source(columns, mask)) for i, mask in enumerate(masks)]
-    drawn = distributions(columns, [cell for group in groups for cell in group.cells], defined, settings)
+    drawn = distributions(
+        columns, [subset for group in groups for subset in group.subsets], defined, settings
+    )
     estimated = {}
     for group in groups:
-        if group.cells:
+        if group.subsets:
             of_group = estimates([group], defined, drawn, settings)
             estimated.update({(each.group, each.measure): each for each in of_group if not each.source})
     return estimated

@@ -185,7 +185,7 @@ def test_conditions_that_share_nothing_keep_their_own_sources():
         "condition": np.array([label for label, its in asked.items() for _ in its], dtype=object),
         "source": np.array([source for its in asked.values() for source in its], dtype=object),
     }
-    means = {group.label: [cell.source for cell in group.cells] for group in by_condition(columns)}
+    means = {group.label: [cell.source for cell in group.subsets] for group in by_condition(columns)}
     assert means == {"a": ["s"], "b": ["s"], "c": ["u"], "d": ["u"]}
     others = {group.label: [cell.source for cell in group.apart] for group in by_condition(columns)}
     assert others == {"a": ["t"], "b": [], "c": ["v"], "d": []}

@@ -199,7 +199,7 @@ def test_a_share_of_some_questions_counts_those():
         "status": np.full(100, "ok", dtype=object),
         "correct": np.where(np.arange(100) < 20, 1.0, np.nan),
     }
-    (cell,) = by_condition(columns)[0].cells
+    (cell,) = by_condition(columns)[0].subsets
     found = distributions(columns, [cell], [ACCURACY], Settings(50))[cell, "accuracy"]
     interval = found.interval(Settings(50), "wilson")
     assert interval.low == pytest.approx(binomtest(20, 20).proportion_ci(method="wilson").low, abs=1e-12)

@@ -39,8 +39,8 @@ def judged(*groups):
 
 def interval(columns, measure):
     (group,) = by_condition(columns)
-    found = distributions(columns, group.cells, [measure], SETTINGS)
-    whole = {measure.name: mean([found[cell, measure.name] for cell in group.cells])}
+    found = distributions(columns, group.subsets, [measure], SETTINGS)
+    whole = {measure.name: mean([found[cell, measure.name] for cell in group.subsets])}
     return interval_of_measure(measure, whole, SETTINGS)
 
 
@@ -140,7 +140,7 @@ def test_differences_are_paired_by_question():
     one = judged((200, 1.0, 0.9), (100, 0.0, 0.9))
     other = one | {"condition": np.full(300, "d", dtype=object)}
     columns = {name: np.concatenate([column, other[name]]) for name, column in one.items()}
-    cells = [cell for group in by_condition(columns) for cell in group.cells]
+    cells = [cell for group in by_condition(columns) for cell in group.subsets]
     found = distributions(columns, cells, [ACCURACY], SETTINGS)
     first, second = (found[cell, "accuracy"] for cell in cells)
     difference = (first - second).interval(SETTINGS, "percentile")

@@ -61,25 +61,27 @@ def _average(values: ArrayLike, *, skips_undefined: bool) -> FloatArray:
 
 
 def combined(
-    cells: Sequence[TrialSubset],
+    subsets: Sequence[TrialSubset],
     measures: Iterable[Measure],
-    by_cell: Distributions,
+    by_subset: Distributions,
     *,
     skips_undefined: bool = False,
 ) -> dict[str, Distribution]:
-    """Combine each measure over several cells: counts are added up, other measures averaged (:func:`mean`)."""
+    """Combine each measure over several subsets: counts are added up, other measures averaged (:func:`mean`)."""
     by_name = {}
     for measure in measures:
-        over_cells = mean([by_cell[cell, measure.name] for cell in cells], skips_undefined=skips_undefined)
+        over_subsets = mean(
+            [by_subset[subset, measure.name] for subset in subsets], skips_undefined=skips_undefined
+        )
         if measure.inference.is_count:
-            value = Estimate(over_cells.value * len(cells), over_cells.value.reason)
-            over_cells = replace(
-                over_cells,
+            value = Estimate(over_subsets.value * len(subsets), over_subsets.value.reason)
+            over_subsets = replace(
+                over_subsets,
                 value=value,
-                resamples=over_cells.resamples * len(cells),
-                by_question=over_cells.of_questions * len(cells) if over_cells.clusters else None,
+                resamples=over_subsets.resamples * len(subsets),
+                by_question=over_subsets.of_questions * len(subsets) if over_subsets.clusters else None,
             )
-        by_name[measure.name] = over_cells
+        by_name[measure.name] = over_subsets
     return by_name
 
 

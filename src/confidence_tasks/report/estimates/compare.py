@@ -142,8 +142,10 @@ def compared_measures(
     ``side``, of shape (n,), holds ``FIRST`` or ``SECOND`` for each trial.
     """
     groups = [Group(name, "model", split_by_source(columns, side == name)) for name in (FIRST, SECOND)]
-    drawn = distributions(columns, [cell for group in groups for cell in group.cells], measures, settings)
-    first, second = (combined(group.cells, measures, drawn) for group in groups)
+    drawn = distributions(
+        columns, [subset for group in groups for subset in group.subsets], measures, settings
+    )
+    first, second = (combined(group.subsets, measures, drawn) for group in groups)
     n_questions = len(set(zip(columns["source"], columns["question_id"], strict=True)))
     by_name = {measure.name: measure for measure in measures}
     for contrast in contrasts(columns, groups, SECOND, measures, drawn, settings):

@@ -31,19 +31,19 @@ def contrasts(
 ) -> list[Contrast]:
     """Compare every group with the baseline, on the sources of questions that both have.
 
-    ``drawn`` holds the distribution of each measure in each cell, from one draw of questions. The contrasts are ordered
-    by measure and not corrected yet. The list is empty if no group is labelled ``baseline``; a group that shares no
-    source with the baseline has no contrast.
+    ``drawn`` holds the distribution of each measure in each subset, from one draw of questions. The contrasts are
+    ordered by measure and not corrected yet. The list is empty if no group is labelled ``baseline``; a group that
+    shares no source with the baseline has no contrast.
     """
     pairs = list(_pairs(groups, baseline))
-    cells = list(dict.fromkeys(cell for pair in pairs for cell in (*pair.group, *pair.base)))
+    subsets = list(dict.fromkeys(subset for pair in pairs for subset in (*pair.group, *pair.base)))
     unit, n_units = number_units(columns, np.ones(len(columns["question_id"]), dtype=bool))
-    tables = {cell: tabulate(columns, cell.rows, measures, unit, n_units) for cell in cells}
-    by_question = _tables_by_question(columns, cells, measures)
-    by_cell = _refitted(columns, cells, measures, drawn, settings)
+    tables = {subset: tabulate(columns, subset.rows, measures, unit, n_units) for subset in subsets}
+    by_question = _tables_by_question(columns, subsets, measures)
+    by_subset = _refitted(columns, subsets, measures, drawn, settings)
     by_measure: dict[str, list[Contrast]] = {measure.name: [] for measure in measures}
     for pair in pairs:
-        first, second = combined(pair.group, measures, by_cell), combined(pair.base, measures, by_cell)
+        first, second = combined(pair.group, measures, by_subset), combined(pair.base, measures, by_subset)
         found = paired_differences(
             _paired(tables, pair),
             {name: (first[name], second[name]) for name in first},
@@ -57,7 +57,7 @@ def contrasts(
 
 
 class _Pair(NamedTuple):
-    """A group and the baseline: their cells of the sources that both have."""
+    """A group and the baseline: their subsets of the sources that both have."""
 
     label: str
     group: list[TrialSubset]
@@ -70,18 +70,18 @@ def _pairs(groups: Sequence[Group], baseline: str) -> Iterator[_Pair]:
     if base is None:
         return
     for group in groups:
-        shared = {cell.source for cell in group.cells} & {cell.source for cell in base.cells}
+        shared = {subset.source for subset in group.subsets} & {subset.source for subset in base.subsets}
         if group is not base and shared:
             yield _Pair(group.label, _from_sources(group, shared), _from_sources(base, shared))
 
 
 def _from_sources(group: Group, sources: Container[str]) -> list[TrialSubset]:
-    return [cell for cell in group.cells if cell.source in sources]
+    return [subset for subset in group.subsets if subset.source in sources]
 
 
 def _refitted(
     columns: Columns,
-    cells: Sequence[TrialSubset],
+    subsets: Sequence[TrialSubset],
     measures: Sequence[Measure],
     drawn: Distributions,
     settings: Settings,
@@ -91,24 +91,24 @@ def _refitted(
     A fitted measure varies with the fit, and so does its difference.
     """
     refitted = [measure.exchangeable for measure in measures if measure.fitted and measure.exchangeable]
-    return {**drawn, **distributions(columns, cells, refitted, settings)} if refitted else drawn
+    return {**drawn, **distributions(columns, subsets, refitted, settings)} if refitted else drawn
 
 
 def _tables_by_question(
-    columns: Columns, cells: Sequence[TrialSubset], measures: Sequence[Measure]
+    columns: Columns, subsets: Sequence[TrialSubset], measures: Sequence[Measure]
 ) -> dict[TrialSubset, list[CellTable]]:
-    """Return the trials of each cell by question; nothing if there are no clusters."""
+    """Return the trials of each subset by question; nothing if there are no clusters."""
     if SAMPLING_UNIT not in columns:
         return {}
     numbers = number_labels(columns["question_id"], np.ones(len(columns["question_id"]), dtype=bool))
-    return {cell: tabulate(columns, cell.rows, measures, *numbers) for cell in cells}
+    return {subset: tabulate(columns, subset.rows, measures, *numbers) for subset in subsets}
 
 
 def _paired(tables: Mapping[TrialSubset, Sequence[CellTable]], pair: _Pair) -> list[PairedTables]:
     """Pair the tables of two groups by source."""
-    cells = [(one, other) for one, other in product(pair.group, pair.base) if one.source == other.source]
+    subsets = [(one, other) for one, other in product(pair.group, pair.base) if one.source == other.source]
     return [
         PairedTables.of(first, second)
-        for one, other in cells
+        for one, other in subsets
         for first, second in product(tables.get(one, ()), tables.get(other, ()))
     ]

@@ -37,29 +37,31 @@ Distributions: TypeAlias = Mapping[tuple[TrialSubset, str], Distribution]
 
 
 def distributions(
-    columns: Columns, cells: Iterable[TrialSubset], measures: Sequence[Measure], settings: Settings
+    columns: Columns, subsets: Iterable[TrialSubset], measures: Sequence[Measure], settings: Settings
 ) -> Distributions:
-    """Return the distribution of each measure in each cell; the cells of a source share one draw of questions."""
-    by_cell: dict[tuple[TrialSubset, str], Distribution] = {}
-    distinct = list(dict.fromkeys(cells))
-    for source in sorted({cell.source for cell in distinct}):
-        of_source = [cell for cell in distinct if cell.source == source]
-        by_cell |= _distributions_of_source(columns, source, of_source, measures, settings)
-    return by_cell
+    """Return the distribution of each measure in each subset; the subsets of a source share one draw of questions."""
+    by_subset: dict[tuple[TrialSubset, str], Distribution] = {}
+    distinct = list(dict.fromkeys(subsets))
+    for source in sorted({subset.source for subset in distinct}):
+        of_source = [subset for subset in distinct if subset.source == source]
+        by_subset |= _distributions_of_source(columns, source, of_source, measures, settings)
+    return by_subset
 
 
 def _distributions_of_source(
     columns: Columns,
     source: str,
-    cells: Sequence[TrialSubset],
+    subsets: Sequence[TrialSubset],
     measures: Sequence[Measure],
     settings: Settings,
 ) -> Distributions:
-    """Return the distribution of each measure in each cell of one source."""
+    """Return the distribution of each measure in each subset of one source."""
     of_source = columns["source"] == source
     unit, n_units = number_units(columns, of_source)
     tables = [
-        (cell, table) for cell in cells for table in tabulate(columns, cell.rows, measures, unit, n_units)
+        (subset, table)
+        for subset in subsets
+        for table in tabulate(columns, subset.rows, measures, unit, n_units)
     ]
     values = resampled(
         tables,
@@ -68,17 +70,17 @@ def _distributions_of_source(
         settings.generator("posterior", source),
     )
     names, _ = numbered(units_of(columns)[of_source].astype(object))
-    by_cell = {}
-    for cell, table in tables:
-        rows = rows_of(columns, cell.rows)
+    by_subset = {}
+    for subset, table in tables:
+        rows = rows_of(columns, subset.rows)
         questions = frozenset(map(str, units_of(rows)))
         for measure in table.measures:
-            found = _distribution(measure, rows, unit[cell.rows], values[cell, measure.name], questions)
+            found = _distribution(measure, rows, unit[subset.rows], values[subset, measure.name], questions)
             if measure.inference.method == "wilson" and found.value in (0.0, 1.0):
                 found = replace(found, questions=frozenset(names[contributing(table, measure)]))
-            by_cell[cell, measure.name] = found
-    _add_clusters(by_cell, columns, tables, settings)
-    return by_cell
+            by_subset[subset, measure.name] = found
+    _add_clusters(by_subset, columns, tables, settings)
+    return by_subset
 
 
 def _distribution(
@@ -104,7 +106,7 @@ def _unless_unknown(value: Estimate, test: InvertedTest | None) -> Estimate:
 
 
 def _add_clusters(
-    by_cell: dict[tuple[TrialSubset, str], Distribution],
+    by_subset: dict[tuple[TrialSubset, str], Distribution],
     columns: Columns,
     tables: Sequence[tuple[TrialSubset, CellTable]],
     settings: Settings,
@@ -113,46 +115,50 @@ def _add_clusters(
     source = tables[0][0].source if tables else ""
     numbers = number_labels(columns["question_id"], columns["source"] == source)
     by_question = [
-        (cell, table, CellTable(table.columns, _by_question(columns, cell, table, *numbers), table.measures))
-        for cell, table in tables
-        if _has_clusters(columns, cell)
+        (
+            subset,
+            table,
+            CellTable(table.columns, _by_question(columns, subset, table, *numbers), table.measures),
+        )
+        for subset, table in tables
+        if _has_clusters(columns, subset)
     ]
     purpose = "design effect", source
     resamples = resampled(
-        [(cell, each) for cell, _, each in by_question],
+        [(subset, each) for subset, _, each in by_question],
         settings.n_resamples,
         settings.seed_of(*purpose),
         settings.generator(*purpose),
     )
-    for cell, table, each in by_question:
+    for subset, table, each in by_question:
         for measure in table.measures:
-            found = by_cell[cell, measure.name]
+            found = by_subset[subset, measure.name]
             clusters = clusters_of_mean(
                 measure, table.columns, float(found.value), table.kinds, each.kinds
             ) or Clusters.of_resamples(
                 len(found.questions),
-                len(set(columns["question_id"][cell.rows])),
+                len(set(columns["question_id"][subset.rows])),
                 found.resamples,
-                resamples[cell, measure.name],
+                resamples[subset, measure.name],
             )
-            by_cell[cell, measure.name] = replace(
-                found, clusters=clusters, by_question=resamples[cell, measure.name]
+            by_subset[subset, measure.name] = replace(
+                found, clusters=clusters, by_question=resamples[subset, measure.name]
             )
 
 
-def _has_clusters(columns: Columns, cell: TrialSubset) -> bool:
-    """Return True if a unit of a cell has several questions."""
-    units, questions = units_of(columns)[cell.rows], columns["question_id"][cell.rows]
+def _has_clusters(columns: Columns, subset: TrialSubset) -> bool:
+    """Return True if a unit of a subset has several questions."""
+    units, questions = units_of(columns)[subset.rows], columns["question_id"][subset.rows]
     return len(set(units.tolist())) < len(set(questions.tolist()))
 
 
 def _by_question(
-    columns: Columns, cell: TrialSubset, table: CellTable, question: IntArray, n_questions: int
+    columns: Columns, subset: TrialSubset, table: CellTable, question: IntArray, n_questions: int
 ) -> TrialCounts:
     """Return the kinds of a table counted by question instead of by unit."""
     return next(
         each.kinds
-        for each in tabulate(columns, cell.rows, table.measures, question, n_questions)
+        for each in tabulate(columns, subset.rows, table.measures, question, n_questions)
         if len(each.kinds.counts) == len(table.kinds.counts)
     )
 
@@ -169,7 +175,7 @@ def resampled(
     """
     parts: dict[tuple[TrialSubset, str], list[FloatArray]] = {}
     for generator in (None, posterior):
-        chosen = [(cell, table) for cell, table in tables if _has_measures(table, generator)]
+        chosen = [(subset, table) for subset, table in tables if _has_measures(table, generator)]
         if chosen:
             seed = bootstrap if generator is None else generator
             for key, of_block in _blocks(chosen, n_resamples, seed, generator):
@@ -192,10 +198,10 @@ def _blocks(
     """Yield the values of each measure in each block of resamples; ``posterior`` draws them instead."""
     kinds = [table.kinds for _, table in tables]
     for block in resampled_kinds(kinds, n_resamples=n_resamples, seed=seed, bayesian=posterior is not None):
-        for (cell, table), weights in zip(tables, block, strict=True):
+        for (subset, table), weights in zip(tables, block, strict=True):
             values = table.values(weights) if posterior is None else table.draws(weights, posterior)
             for name, of_block in values.items():
-                yield (cell, name), of_block
+                yield (subset, name), of_block
 
 
 def informative(measure: Measure, trials: Columns) -> Informative:

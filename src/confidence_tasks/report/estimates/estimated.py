@@ -39,18 +39,18 @@ class Estimated:
 
 
 def estimates(
-    groups: Sequence[Group], measures: Sequence[Measure], by_cell: Distributions, settings: Settings
+    groups: Sequence[Group], measures: Sequence[Measure], by_subset: Distributions, settings: Settings
 ) -> list[Estimated]:
     """Return the estimates of one model in each group, and in each source of a group if there are several.
 
     The name of the model is left empty.
     """
     table = []
-    has_sources = len({cell.source for group in groups for cell in group.all_cells}) > 1
+    has_sources = len({subset.source for group in groups for subset in group.all_subsets}) > 1
     for group in groups:
-        for source, cells in _parts_of(group, has_sources):
-            n = sum(len(cell.rows) for cell in cells)
-            by_name = combined(cells, measures, by_cell, skips_undefined=group.skips_undefined)
+        for source, subsets in _parts_of(group, has_sources):
+            n = sum(len(subset.rows) for subset in subsets)
+            by_name = combined(subsets, measures, by_subset, skips_undefined=group.skips_undefined)
             for measure in measures:
                 interval = interval_of_measure(measure, by_name, settings)
                 clusters = by_name[measure.name].clusters
@@ -61,8 +61,8 @@ def estimates(
 
 
 def _parts_of(group: Group, has_sources: bool) -> Iterator[tuple[str, tuple[TrialSubset, ...]]]:
-    """Yield the cells of the mean of a group, and with several sources the cells of each."""
-    yield "", group.cells
+    """Yield the subsets of the mean of a group, and with several sources the subsets of each."""
+    yield "", group.subsets
     if has_sources:
-        for source in dict.fromkeys(cell.source for cell in group.all_cells):
-            yield source, tuple(cell for cell in group.all_cells if cell.source == source)
+        for source in dict.fromkeys(subset.source for subset in group.all_subsets):
+            yield source, tuple(subset for subset in group.all_subsets if subset.source == source)

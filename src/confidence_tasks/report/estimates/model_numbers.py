@@ -34,7 +34,7 @@ def model_numbers(study: str, baseline: str, settings: Settings, columns: Column
     tested = [definition.measures_by_name[name] for name in definition.tested_measures]
     contrasted = contrasts(columns, conditions, baseline, tested, drawn, settings)
     for group in pooled_groups(definition, columns):
-        pooled = distributions(columns, group.cells, definition.pooled_measures, settings)
+        pooled = distributions(columns, group.subsets, definition.pooled_measures, settings)
         estimated += estimates([group], definition.pooled_measures, pooled, settings)
     return estimated, contrasted
 
@@ -43,13 +43,13 @@ def _distributions_of(
     study: Study, groups: Sequence[Group], columns: Columns, settings: Settings
 ) -> Distributions:
     """Return the distribution of every measure; some studies compute those of some measures themselves."""
-    cells = [cell for group in groups for cell in group.all_cells]
+    subsets = [subset for group in groups for subset in group.all_subsets]
     across_conditions = study_report(study).cross_condition_distributions
-    own = across_conditions(columns, cells, settings) if across_conditions else {}
+    own = across_conditions(columns, subsets, settings) if across_conditions else {}
     own_names = {name for _, name in own}
     others = [measure for measure in study.measures if measure.name not in own_names]
-    return {**distributions(columns, cells, others, settings), **own}
+    return {**distributions(columns, subsets, others, settings), **own}
 
 
 def _with_all_sources(group: Group) -> Group:
-    return replace(group, cells=group.all_cells, apart=())
+    return replace(group, subsets=group.all_subsets, apart=())

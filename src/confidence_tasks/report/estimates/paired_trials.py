@@ -30,10 +30,10 @@ def shared_trials(models: Sequence[Columns], conditions: Sequence[str]) -> tuple
     Questions with one identifier and different texts are left out.
     """
     chosen = [_rows_in(columns, columns["condition"].tolist(), frozenset(conditions)) for columns in models]
-    cells = [question_keys(columns) for columns in chosen]
-    common = set.intersection(*map(set, cells)) - conflicting_ids(chosen)
+    subsets = [question_keys(columns) for columns in chosen]
+    common = set.intersection(*map(set, subsets)) - conflicting_ids(chosen)
     return with_shared_units(
-        *(_rows_in(columns, keys, common) for columns, keys in zip(chosen, cells, strict=True))
+        *(_rows_in(columns, keys, common) for columns, keys in zip(chosen, subsets, strict=True))
     )
 
 

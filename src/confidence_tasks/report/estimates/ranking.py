@@ -168,12 +168,12 @@ def rank_by_measures(
     """Rank models by measures, as :func:`rank_models` does by the names of measures."""
     columns, side = _stacked(models)
     groups = [Group(str(i), "model", split_by_source(columns, side == i)) for i in range(len(models))]
-    cells = [cell for group in groups for cell in group.cells]
-    drawn = distributions(columns, cells, measures, settings)
+    subsets = [subset for group in groups for subset in group.subsets]
+    drawn = distributions(columns, subsets, measures, settings)
     refitted = _refitted(measures)
-    tested = {**drawn, **distributions(columns, cells, refitted, settings)} if refitted else drawn
-    found = [combined(group.cells, measures, drawn) for group in groups]
-    varying = [combined(group.cells, measures, tested) for group in groups]
+    tested = {**drawn, **distributions(columns, subsets, refitted, settings)} if refitted else drawn
+    found = [combined(group.subsets, measures, drawn) for group in groups]
+    varying = [combined(group.subsets, measures, tested) for group in groups]
     family = replace(settings, level=1.0 - (1.0 - settings.level) / n_rankings)
     rankings = []
     for measure in measures:

@@ -108,7 +108,7 @@ def trials_by_source(
         cell
         for group in results.groups[model.label]
         if group.by == BY_CONDITION and condition in (None, group.label)
-        for cell in group.cells
+        for cell in group.subsets
     ] or split_by_source(model.columns, _rows_under(model, condition))
     columns = {name: model.columns[name] for name in names}
     return [rows_of(columns, cell.rows) for cell in cells]

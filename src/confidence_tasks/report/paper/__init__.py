@@ -450,7 +450,7 @@ class Runs:
             part
             for group in (task.groups[cell.model] if task else ())
             if group.label == cell.group
-            for part in (group.cells if not cell.source else (*group.cells, *group.apart))
+            for part in (group.subsets if not cell.source else group.all_subsets)
             if cell.source in ("", part.source)
         ]
 

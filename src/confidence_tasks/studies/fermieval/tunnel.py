@@ -182,7 +182,7 @@ def self_consistency(results: TaskResults) -> Iterator[dict[str, Any]]:
         if not measures:
             continue
         group = Group("all", "all", split_by_source(model.columns, np.ones(len(model), dtype=bool)))
-        resampled = distributions(model.columns, group.cells, measures, results.settings)
+        resampled = distributions(model.columns, group.subsets, measures, results.settings)
         intervals = {
             each.measure: each.interval
             for each in estimates([group], measures, resampled, results.settings)

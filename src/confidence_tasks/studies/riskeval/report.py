@@ -80,7 +80,7 @@ def by_penalty_and_regime(columns: Columns) -> list[Group]:
     penalties = tuple(groups)
     for name, lowest in REGIMES.items():
         members = (group for group in penalties if penalty_of(group.label) >= lowest)
-        if cells := tuple(cell for group in members for cell in group.cells):
+        if cells := tuple(cell for group in members for cell in group.subsets):
             groups.append(Group(name, "regime", cells, skips_undefined=True))
     return groups
 
