@@ -236,7 +236,8 @@ def _print(own: OwnReplies, table: Any, conventions: bool) -> None:
     counts = (f"{own.outcomes[name]} {name}" for name in ("right", "wrong", "abstained", "unread"))
     print_message(f"{len(own.trials)} answers: {', '.join(counts)}", err=False)
     if own.unread:
-        print_message(f"no confidence was read in {len(own.unread)} replies:", err=False)
+        noun = "reply" if len(own.unread) == 1 else "replies"
+        print_message(f"no confidence was read in {len(own.unread)} {noun}:", err=False)
         for sentence in unread_sentences(own.unread):
             print_message(sentence, "  ", err=False, indent="    ")
     click.echo(f"\n{table}\n")
