@@ -10,7 +10,7 @@ from tests.integration.commands import run, run_anew
 from tests.integration.golden_logs import path_of
 from tests.small_runs import SMALL_RUNS, arguments
 
-from confidence_tasks.logs.log_scores import metrics_of
+from confidence_tasks.logs.log_scores import logged_metrics
 
 pytestmark = pytest.mark.slow
 
@@ -68,5 +68,5 @@ def assert_scored(example: EvalLog, log: str, folder: Path, *options: str) -> No
     start = run_anew if "scale_granularity" in log else run
     done = start(folder, "inspect", *command, "--model", "none/none", "--display", "none")
     assert done.returncode == 0, done.stderr
-    before, after = metrics_of(example), metrics_of(read_eval_log(log))
+    before, after = logged_metrics(example), logged_metrics(read_eval_log(log))
     assert {name: after.get(name) for name in before} == pytest.approx(before, nan_ok=True)

@@ -16,7 +16,7 @@ from inspect_ai.log import read_eval_log
 from tests.integration.commands import COMMANDS
 
 from confidence_tasks.cli import main
-from confidence_tasks.logs.log_scores import metrics_of
+from confidence_tasks.logs.log_scores import logged_metrics
 from confidence_tasks.new_study import write_study
 
 pytestmark = pytest.mark.slow
@@ -153,7 +153,7 @@ def test_a_new_study_is_known_everywhere_without_another_edit(made: Made) -> Non
     assert rescored.rstrip().endswith("same")
     assert "100" in power
     (scored,) = (made.folder / "scored").glob("*.eval")
-    assert metrics_of(read_eval_log(str(scored)))["accuracy/plain"] == 0.5
+    assert logged_metrics(read_eval_log(str(scored)))["accuracy/plain"] == 0.5
 
 
 def model_of(path: Path) -> str:

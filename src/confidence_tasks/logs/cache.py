@@ -267,7 +267,7 @@ def as_table(columns: Mapping[str, Any], **facts: str) -> pa.Table:
     return pa.table(arrays).replace_schema_metadata(facts)
 
 
-def columns_of(table: pa.Table) -> dict[str, Any]:
+def table_columns(table: pa.Table) -> dict[str, Any]:
     """Return the columns that :func:`as_table` made a table of, as read-only arrays.
 
     Equal columns, such as the questions in the logs of many models, share one array, and equal texts one object.

@@ -13,7 +13,7 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.inspect.viewer import scored_trial
 
 
-def metrics_of(log: EvalLog) -> dict[str, float]:
+def logged_metrics(log: EvalLog) -> dict[str, float]:
     """Return every metric of a log by name."""
     scores = log.results.scores if log.results else []
     return {name: float(metric.value) for score in scores for name, metric in score.metrics.items()}

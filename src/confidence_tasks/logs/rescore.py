@@ -17,7 +17,7 @@ from confidence_tasks.logs.inspect_logs import refuse_without_samples
 from confidence_tasks.logs.inspect_settings import RESCORED
 from confidence_tasks.logs.log_contents import SampleSummary, opened, refuse_large_samples, refuse_unbounded
 from confidence_tasks.logs.log_scorers import log_every_measure, scorers_of_log
-from confidence_tasks.logs.log_scores import kept_scores, metrics_of, metrics_of_others_kept, scores_text
+from confidence_tasks.logs.log_scores import kept_scores, logged_metrics, metrics_of_others_kept, scores_text
 from confidence_tasks.logs.log_scoring import score_samples
 from confidence_tasks.logs.sample_batches import batches_of_samples, in_order_of_run, local_copy, sample_key
 
@@ -64,10 +64,10 @@ def rescore(path: str | PathLike[str], target: str | PathLike[str] = "") -> Resc
             samples = in_order_of_run(log, summaries)
         refuse_without_samples(log, len(samples))
         refuse_large_samples(local)
-        scorers, before = scorers_of_log(log), metrics_of(log)
+        scorers, before = scorers_of_log(log), logged_metrics(log)
         log_every_measure(log, samples)
         rescored, n_changed = run_quietly(_rescore(log, local, samples, scorers, fspath(target)))
-    return Rescored(before, metrics_of(rescored), n_changed)
+    return Rescored(before, logged_metrics(rescored), n_changed)
 
 
 async def _rescore(

@@ -14,7 +14,7 @@ import fsspec
 import pyarrow as pa
 
 from confidence_tasks.harness.correctness import Correctness
-from confidence_tasks.logs.cache import as_table, columns_of, key_of, table_facts
+from confidence_tasks.logs.cache import as_table, key_of, table_columns, table_facts
 from confidence_tasks.logs.lm_eval_files import results_beside
 from confidence_tasks.logs.trial_files import TrialFile, archive_directory
 
@@ -92,5 +92,5 @@ def files_of_tables(tables: Mapping[str, pa.Table], path: str) -> list[TrialFile
         facts |= {"path": path, "left_out": tuple(facts["left_out"]), "planned": tuple(facts["planned"])}
         facts["invalidated"] = tuple((name, epoch) for name, epoch in facts["invalidated"])
         facts["written"] = facts["written"] or _modified(path)
-        files.append(TrialFile(columns=columns_of(table), **facts))
+        files.append(TrialFile(columns=table_columns(table), **facts))
     return files

@@ -17,7 +17,7 @@ from tests.integration.docs.pages import ROOT, blocks
 
 from confidence_tasks import catalogue, studies
 from confidence_tasks.harness.inspect.task import study_task
-from confidence_tasks.logs.log_scores import metrics_of
+from confidence_tasks.logs.log_scores import logged_metrics
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.simulation.reply import role_responders
 from confidence_tasks.sources import Question, SourceError, hub, load, table
@@ -57,7 +57,7 @@ def test_the_new_study_runs_and_its_report_is_written(sureness: ModuleType, tmp_
     (log,) = inspect_eval(made, model="simulated/ideal", log_dir=str(tmp_path / "logs"), display="none")
     assert log.status == "success", log.error
 
-    found = metrics_of(read_eval_log(log.location))
+    found = logged_metrics(read_eval_log(log.location))
     for condition in ("at_once", "afterwards"):
         assert found[f"parse_rate/{condition}"] == 1.0
         assert abs(found[f"accuracy/{condition}"] - 0.773) < 4 * 0.03  # Phi(d'/2) of the ideal subject

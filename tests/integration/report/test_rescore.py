@@ -18,7 +18,7 @@ from tests.small_runs import SMALL_RUNS, SmallRun, arguments
 from confidence_tasks import _registry
 from confidence_tasks.cli import main
 from confidence_tasks.harness.compat import LogWriter
-from confidence_tasks.logs.log_scores import metrics_of
+from confidence_tasks.logs.log_scores import logged_metrics
 from confidence_tasks.logs.rescore import rescore
 from confidence_tasks.logs.trial_files import NotTrialsError
 
@@ -80,7 +80,7 @@ def test_every_metric_comes_out_bit_for_bit(
     request.getfixturevalue("offline")
 
     found = rescore(log.location)
-    assert found.before == pytest.approx(metrics_of(log), nan_ok=True, abs=0, rel=0)
+    assert found.before == pytest.approx(logged_metrics(log), nan_ok=True, abs=0, rel=0)
     assert any(value == value for value in found.before.values())
     assert found.changed_metrics == []
     assert found.changed_trials == 0

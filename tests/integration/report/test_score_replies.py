@@ -26,7 +26,7 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import main
 from confidence_tasks.harness.compat import LogWriter
 from confidence_tasks.harness.inspect.viewer import scored_trial
-from confidence_tasks.logs.log_scores import metrics_of
+from confidence_tasks.logs.log_scores import logged_metrics
 from confidence_tasks.logs.rescore import rescore
 from confidence_tasks.report import collect
 from confidence_tasks.report.reply_forms import known_form, reply_forms
@@ -120,8 +120,8 @@ def test_a_recorded_run_gives_the_trials_and_metrics_of_the_run(
     assert repr(trials(read)) == repr(trials(log))
     # The run may have conditions, and a half to calibrate on, that no row is of.
     of_run = rescore(log.location).after
-    assert metrics_of(read) == pytest.approx(
-        {name: of_run[name] for name in metrics_of(read)}, nan_ok=True, rel=1e-12, abs=0
+    assert logged_metrics(read) == pytest.approx(
+        {name: of_run[name] for name in logged_metrics(read)}, nan_ok=True, rel=1e-12, abs=0
     )
 
 

@@ -144,7 +144,7 @@ def score(
 
 def _score_study(path: Path, study: str, **arguments: Any) -> Scored:
     """Score a file of replies to a study."""
-    from confidence_tasks.logs.log_scores import metrics_of
+    from confidence_tasks.logs.log_scores import logged_metrics
     from confidence_tasks.report.score_replies import score_replies
 
     records: list[dict[str, Any]] = [
@@ -152,7 +152,7 @@ def _score_study(path: Path, study: str, **arguments: Any) -> Scored:
             "log": log.location,
             "model": log.eval.model,
             "replies": log.results.total_samples if log.results else 0,
-            "metrics": metrics_of(log),
+            "metrics": logged_metrics(log),
         }
         for log in score_replies(path, study, **arguments)
     ]
