@@ -88,6 +88,19 @@ COLUMNS: Mapping[str, Callable[[int, float, float], dict[str, Any]]] = {
         "ask": "interval",
         "temperature": 1.0,
     },
+    "intervals": lambda i, right, confidence: {
+        name: value for name, value in _interval(i, right, confidence).items() if name != "split"
+    },
+    "benchmark": lambda i, right, confidence: {
+        "answer": "x",
+        "task": "made-up",
+        "value": confidence,
+        "probability": confidence,
+        "option_mass": 1.0,
+        "n_options": 4.0,
+        "equal_options": 0.0,
+        "verdict": "",
+    },
     "signals": lambda i, right, confidence: {
         "value": confidence,
         "probability": confidence,
@@ -106,6 +119,8 @@ CONDITIONS: Mapping[str, str] = {
     "question_sets": "boolq",
     "nlp_metad": "T=1",
     "fermieval": "p=0.9",
+    "intervals": "p=0.9",
+    "benchmark": "stated",
     "signals": "stated",
 }
 

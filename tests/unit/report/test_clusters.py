@@ -26,6 +26,7 @@ from confidence_tasks.report.notices import notices
 from confidence_tasks.report.results import results_and_lost
 from confidence_tasks.sources import load
 from confidence_tasks.sources.clusters import with_cluster
+from confidence_tasks.statistics.inference.limits import skewness_corrected_limits
 from confidence_tasks.studies.logprob_metacognition.resampling import version_1
 from confidence_tasks.study import Question
 from confidence_tasks.study.trial import question_from_metadata, question_metadata
@@ -434,3 +435,14 @@ def test_the_clusters_of_own_replies_are_units_of_what_score_prints_and_of_its_f
     alone, written = found("--cluster", "")
     assert "n_clusters" not in alone[name]
     assert np.isnan(metrics(written, measures=[name], **FAST).iloc[0]["n_clusters"])
+
+
+def test_means_without_an_upper_bound_have_an_interval_that_is_corrected_for_the_skewness_of_clusters():
+    rng = np.random.default_rng(5)
+    width = np.exp(rng.normal(size=50)[PASSAGE] + 0.2 * rng.normal(size=len(PASSAGE)))
+    table = pd.DataFrame({"low": 0.0, "high": width, "truth": width / 2, "level": 0.9, "passage": PASSAGE})
+    row = summary(table, kind="interval", cluster="passage", measures=["width"], **FAST).to_frame().iloc[0]
+    totals = np.bincount(PASSAGE, width - width.mean())
+    error = np.sqrt((totals**2).sum() * 50 / 49) / len(width)
+    expected = skewness_corrected_limits(width.mean(), error, scipy.stats.skew(totals), 50, 0.95)
+    assert (row["low"], row["high"]) == pytest.approx(expected)

@@ -17,7 +17,12 @@ from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import by_condition
 from confidence_tasks.statistics import bootstrap
 from confidence_tasks.statistics.core import Reason
-from confidence_tasks.statistics.inference.limits import METHODS, MIN_INFORMATIVE, Resampled
+from confidence_tasks.statistics.inference.limits import (
+    METHODS,
+    MIN_INFORMATIVE,
+    Resampled,
+    skewness_corrected_limits,
+)
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.study.inference import Proportion, Shifted, Student
 from confidence_tasks.study.measures import ACCURACY, Informative, Measure
@@ -225,6 +230,22 @@ def test_a_share_less_a_constant_has_the_share_s_interval():
     assert interval.estimate == pytest.approx(0.05)
     assert (interval.low + 0.9, interval.high + 0.9) == pytest.approx((expected.low, expected.high), abs=2e-3)
     assert interval_of_measure(share, whole, Settings()).low == pytest.approx(interval.low + 0.9)
+
+
+@given(st.floats(-3, 3), st.integers(5, 500), st.sampled_from([0.8, 0.95]))
+def test_limits_of_a_skewed_mean_solve_hall_s_cubic(skewness, n, level):
+    """The transformed statistic of a mean at a limit is the quantile of Student's t."""
+    low, high = skewness_corrected_limits(2.0, 0.5, skewness, n, level)
+    found = (2.0 - np.array([high, low])) / 0.5
+    per_root = skewness / math.sqrt(n)
+    cubic = found + per_root * found**2 / 3.0 + per_root**2 * found**3 / 27.0 + per_root / 6.0
+    assert cubic == pytest.approx(stats.t.ppf([(1.0 - level) / 2.0, (1.0 + level) / 2.0], n - 1), abs=1e-5)
+
+
+def test_limits_of_a_mean_without_skewness_are_student_s():
+    low, high = skewness_corrected_limits(2.0, 0.5, 0.0, 40, 0.95)
+    assert (low, high) == pytest.approx(stats.t.interval(0.95, 39, 2.0, 0.5))
+    assert skewness_corrected_limits(2.0, 0.5, 1e-7, 40, 0.95) == pytest.approx((low, high), abs=1e-6)
 
 
 NAMES = frozenset(map(str, range(20)))

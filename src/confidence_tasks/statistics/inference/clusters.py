@@ -26,6 +26,8 @@ class Clusters:
         Variance of the statistic with clusters and with questions as units; NaN if unknown.
     error : float
         Standard error of a mean, without resampling; NaN for other statistics.
+    skewness : float
+        Skewness of the influences of the units on a mean; NaN for other statistics.
     """
 
     n: int
@@ -33,6 +35,7 @@ class Clusters:
     variance: float
     by_question: float
     error: float = math.nan
+    skewness: float = math.nan
 
     @property
     def design_effect(self) -> float:
@@ -60,7 +63,8 @@ class Clusters:
         (n, variance), (n_questions, by_question) = (
             _variance(influence, counted, each) for each in (clusters, questions)
         )
-        return cls(n, n_questions, variance, by_question, math.sqrt(variance))
+        skewness = _skewness(clusters.members.T @ influence, n)
+        return cls(n, n_questions, variance, by_question, math.sqrt(variance), skewness)
 
     @classmethod
     def of_resamples(cls, n: int, n_questions: int, resamples: FloatArray, by_question: FloatArray) -> Self:
@@ -81,6 +85,12 @@ def _variance(influence: FloatArray, counted: FloatArray, kinds: TrialCounts) ->
     n = int(np.count_nonzero(kinds.members.T @ counted.astype(np.float64)))
     sums = kinds.members.T @ influence
     return n, float(sums @ sums) * n / (n - 1.0) if n > 1 else math.nan
+
+
+def _skewness(influence: FloatArray, n: int) -> float:
+    """Return the skewness of the influences of n units, whose mean is 0; NaN if they do not vary."""
+    square = float(np.square(influence).sum()) / n
+    return float((influence**3).sum()) / n / square**1.5 if square > 0.0 else math.nan
 
 
 def robust_variance(resamples: FloatArray) -> float:

@@ -219,7 +219,8 @@ class Interval:
     method : str
         How the limits were read off the resamples, as in :func:`bootstrap`; ``"test_inversion"`` as in
         :func:`~confidence_tasks.statistics.ece_interval`; ``"exchange"`` where the conditions of a difference were
-        exchanged, ``"mover"`` where it is made of the intervals of its terms; ``"confidence_sequence"`` as in
+        exchanged, ``"mover"`` where it is made of the intervals of its terms; ``"skewness_corrected"`` for the mean of
+        clusters of numbers without an upper bound; ``"confidence_sequence"`` as in
         :func:`~confidence_tasks.statistics.confidence_sequence` for a run that stopped early.
     seed : int or None
         The seed; None when a generator was handed in.
@@ -233,7 +234,9 @@ class Interval:
     n_units: int
     n_resamples: int
     n_undefined: int
-    method: Method | Literal["test_inversion", "exchange", "mover", "confidence_sequence"]
+    method: (
+        Method | Literal["test_inversion", "exchange", "mover", "skewness_corrected", "confidence_sequence"]
+    )
     seed: int | None
 
 
