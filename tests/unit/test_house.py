@@ -37,8 +37,16 @@ COMPLEX_FUNCTIONS: Mapping[str, int] = {
     "study": 4,
 }
 """Number of functions above that complexity by folder: lower it when one goes. No other folder has any."""
-MOST_IMPORTED_NAMES = 76
-"""In one file; the aim is 40."""
+MOST_IMPORTED_NAMES = 40
+"""In one file."""
+WIDEST_FILES: Mapping[str, int] = {
+    "replications": 76,
+    "report": 46,
+    "statistics": 42,
+    "studies": 76,
+    "study": 48,
+}
+"""Folders with a file that imports more names, and their number: lower it when that file is split."""
 MEAN_IMPORTED_NAMES = 19.0
 """Over the files outside ``studies``, whose mean a new study would change; the aim is 18."""
 FIELDS = {Study: 24, Measure: 7}
@@ -165,7 +173,10 @@ def test_names_imported_in_functions_and_for_types_are_counted_and_once_only() -
 
 def test_no_file_imports_many_names() -> None:
     names = {path: imported_names(path.read_text(encoding="utf-8")) for path in SOURCE}
-    assert {str(path): n for path, n in names.items() if n > MOST_IMPORTED_NAMES} == {}
+    wide = {
+        path: n for path, n in names.items() if n > WIDEST_FILES.get(folder_of(path), MOST_IMPORTED_NAMES)
+    }
+    assert wide == {}
     kernel = [n for path, n in names.items() if folder_of(path) != "studies"]
     assert sum(kernel) / len(kernel) <= MEAN_IMPORTED_NAMES
 
