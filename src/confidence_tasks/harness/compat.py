@@ -182,6 +182,18 @@ def registered_params(registered: Any) -> dict[str, Any]:
     return parameters
 
 
+def scorer_names(scorers: Sequence[Any]) -> list[str]:
+    """Return the names under which Inspect keeps the scores of a task's scorers.
+
+    Needs ``unique_scorer_name`` of ``inspect_ai.scorer._scorer``. Tested on Inspect 0.3.285.
+    """
+    unique_name = import_module("inspect_ai.scorer._scorer").unique_scorer_name
+    names: list[str] = []
+    for each in scorers:
+        names.append(unique_name(each, names))
+    return names
+
+
 def model_providers() -> list[str]:
     """Return the names of Inspect's model providers, such as ``openai`` in ``--model openai/gpt-4o``.
 

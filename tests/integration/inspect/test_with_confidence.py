@@ -13,6 +13,7 @@ import inspect_ai.model
 import numpy as np
 import pytest
 from inspect_ai import Task, eval, score
+from inspect_ai.agent import react
 from inspect_ai.dataset import Sample
 from inspect_ai.log import read_eval_log
 from inspect_ai.model import (
@@ -28,8 +29,8 @@ from inspect_ai.model import (
     TopLogprob,
     get_model,
 )
-from inspect_ai.scorer import choice, exact, match
-from inspect_ai.solver import TaskState, multiple_choice, solver
+from inspect_ai.scorer import choice, exact, includes, match
+from inspect_ai.solver import TaskState, basic_agent, multiple_choice, solver
 from inspect_ai.tool import ToolCall
 
 from confidence_tasks import with_confidence
@@ -206,6 +207,52 @@ def test_a_mistake_is_named_before_any_call(tmp_path: Path, monkeypatch, argumen
     monkeypatch.chdir(tmp_path)
     with pytest.raises(Exception, match=message):
         eval("confidence_tasks/with_confidence", model=model(), task_args=arguments, display="none")
+
+
+def test_a_scorer_that_the_task_does_not_have_is_named_before_any_call() -> None:
+    task = Task([Sample("1 + 1 =", target="2")], scorer=[match(), match(), includes()])
+    with pytest.raises(
+        ValueError, match="scorer='mach' is none of the task's: match, match1, includes; did you"
+    ):
+        with_confidence(task, scorer="mach")
+    assert len(with_confidence(task, scorer="match1").scorer) == 4
+
+
+def test_of_a_log_without_messages_the_question_and_the_answer_are_asked_about(tmp_path: Path) -> None:
+    plain = run(sums(), tmp_path)
+    for sample in plain.samples:
+        sample.messages = []
+    asked: list[list[tuple[str, str]]] = []
+
+    def recorded(messages, *rest):
+        asked.append([(message.role, message.text) for message in messages])
+        return reply(messages, *rest)
+
+    score(
+        plain,
+        stated_confidence(ask="0-100"),
+        action="append",
+        model=get_model("mockllm/model", custom_outputs=recorded, memoize=False),
+        display="none",
+    )
+    assert [[*each[:2]] for each in sorted(asked)] == [
+        [("user", "0 + 0 ="), ("assistant", "7")],
+        [("user", "1 + 1 ="), ("assistant", "2")],
+        [("user", "2 + 2 ="), ("assistant", "4")],
+    ]
+    assert all("How confident" in each[-1][1] and len(each) == 3 for each in asked)
+
+
+@pytest.mark.parametrize("agent", [lambda: react(tools=[]), lambda: basic_agent(message_limit=9)])
+def test_agents_of_simulated_subjects_end_and_are_asked(agent, tmp_path: Path) -> None:
+    samples = [Sample(f"{i} + {i} =", target=str(2 * i), id=f"sum-{i}") for i in range(30)]
+    task = with_confidence(Task(samples, solver=agent(), scorer=includes(), name="sums"), ask="0-100,p_true")
+    (log,) = eval(task, model="simulated/overconfident", log_dir=str(tmp_path), display="none")
+    assert log.status == "success", log.error
+    assert not any(sample.limit for sample in log.samples)
+    values = [sample.scores["stated_confidence"].value for sample in log.samples]
+    assert 0 < sum(value["correct"] for value in values) < 30
+    assert all(np.isfinite(value[name]) for value in values for name in ("0-100", "p_true"))
 
 
 def test_a_task_without_a_scorer_is_refused() -> None:

@@ -15,7 +15,7 @@ from inspect_ai.model import (
     ModelOutput,
     ModelUsage,
 )
-from inspect_ai.tool import ToolChoice, ToolInfo
+from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 from confidence_tasks.harness.compat import active_sample
 from confidence_tasks.harness.conversation import call_of_others, first_call
@@ -69,8 +69,13 @@ class SimulatedSubject(_Simulated):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """Reply to the current stage of a study, to its first stage if another solver calls, or to a task of others."""
-        return self.output(stage_call.get() or _call_of_sample(active_sample()), input, config)
+        """Reply to the current stage of a study, to its first stage if another solver calls, or to a task of others.
+
+        An agent that ends by calling the tool ``submit``, as those of Inspect do, is given its answer in this way.
+        """
+        output = self.output(stage_call.get() or _call_of_sample(active_sample()), input, config)
+        submit = next((tool for tool in tools if tool.name == SUBMIT), None)
+        return output if submit is None else _submitted(output, submit)
 
     def output(self, call: StageCall, messages: list[ChatMessage], config: GenerateConfig) -> ModelOutput:
         """Reply to the messages of a call."""
@@ -93,6 +98,21 @@ def _as_choice(reply: Reply, config: GenerateConfig) -> ChatCompletionChoice:
         message=ChatMessageAssistant(content=reply.text, source="generate"),
         stop_reason="stop",
         logprobs=as_logprobs(tokens) if config.logprobs else None,
+    )
+
+
+SUBMIT = "submit"
+"""Name of the tool with which agents of Inspect end."""
+
+
+def _submitted(output: ModelOutput, submit: ToolInfo) -> ModelOutput:
+    """Return an output whose text is the argument of a call of the tool instead."""
+    choice = output.choices[0]
+    arguments = dict.fromkeys(list(submit.parameters.properties)[:1], choice.message.text)
+    call = ToolCall(id=f"{SUBMIT}-1", function=SUBMIT, arguments=arguments)
+    message = ChatMessageAssistant(content="", tool_calls=[call], source="generate")
+    return output.model_copy(
+        update={"choices": [choice.model_copy(update={"message": message, "stop_reason": "tool_calls"})]}
     )
 
 

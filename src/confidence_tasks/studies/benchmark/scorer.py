@@ -231,12 +231,18 @@ def side_conversation(state: TaskState) -> tuple[list[ChatMessage], str]:
 
     Calls and results of tools become text, because providers refuse them where no tools are offered, and a call without
     its result, as a limit leaves it, is refused everywhere. Reasoning is left out. A conversation of a single answer
-    needs no repetition.
+    needs no repetition. Of a log without messages, it is the input and the output of the sample.
     """
-    turns = [_as_turn(message, text) for message in state.messages if (text := _plain_text(message))]
+    messages = state.messages or _question_and_answer(state)
+    turns = [_as_turn(message, text) for message in messages if (text := _plain_text(message))]
     said = [turn for turn in turns if isinstance(turn, ChatMessageAssistant)]
-    is_plain = len(said) == 1 and turns[-1] is said[0] and not any(map(_uses_tools, state.messages))
+    is_plain = len(said) == 1 and turns[-1] is said[0] and not any(map(_uses_tools, messages))
     return turns, "" if is_plain or not state.output.choices else visible_turn(state.output.completion)
+
+
+def _question_and_answer(state: TaskState) -> list[ChatMessage]:
+    asked = [ChatMessageUser(content=state.input)] if isinstance(state.input, str) else state.input
+    return [*asked, *([state.output.message] if state.output.choices else ())]
 
 
 def _as_turn(message: ChatMessage, text: str) -> ChatMessage:

@@ -9,13 +9,14 @@ from inspect_ai import Task, task_with
 from inspect_ai.model import ChatMessageUser
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from confidence_tasks.harness.compat import registered_params, with_metrics
+from confidence_tasks.harness.compat import registered_params, scorer_names, with_metrics
 from confidence_tasks.harness.correctness import Correctness
 from confidence_tasks.harness.inspect.model_calls import named_server
 from confidence_tasks.harness.inspect.schemas import refuse_without_schemas
 from confidence_tasks.harness.inspect.viewer import versions
 from confidence_tasks.studies.benchmark.asking import NONE, parse_asks
 from confidence_tasks.studies.benchmark.scorer import stated_confidence
+from confidence_tasks.study.parameter import did_you_mean
 from confidence_tasks.study.structured import STRUCTURED
 
 INSTRUCTION = (
@@ -71,8 +72,8 @@ def with_confidence(
     Raises
     ------
     ValueError
-        If ``ask`` or ``when`` is unknown, if ``correct`` is no bound, if the task has no scorer, or if its solver
-        shuffles the options.
+        If ``ask`` or ``when`` is unknown, if ``correct`` is no bound, if the task has no scorer or none with the name
+        ``scorer``, or if its solver shuffles the options.
 
     Examples
     --------
@@ -87,6 +88,7 @@ def with_confidence(
     _check_questions(ask, when, structured)
     own = _as_list(task.scorer)
     _check_task(task, own)
+    _check_scorer(scorer, scorer_names(own))
     asked = NONE if when == "within" else ask
     changes: dict[str, Any] = {
         # Metrics of a task replace those of all its scorers, also of ours.
@@ -139,6 +141,14 @@ def _check_task(task: Task, scorers: Sequence[Any]) -> None:
         raise ValueError(
             "the task shuffles options in its solver and rewrites the conversation afterwards, so the model would be"
             " asked about letters that it did not see: shuffle the options of the data set instead"
+        )
+
+
+def _check_scorer(named: str, names: Sequence[str]) -> None:
+    """Raise ValueError if the user names a scorer that the task does not have."""
+    if named and named not in names:
+        raise ValueError(
+            f"scorer={named!r} is none of the task's: {', '.join(names)}{did_you_mean(named, names)}"
         )
 
 
