@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from confidence_tasks.catalogue import studies
+from confidence_tasks.studies.signals.table import SIGNALS
 
 GIVEN_ANSWERS = [
     {"question": f"What is {a} + {b}?", "answer": right, "kind": "boolean", "metadata": {"answer": str(said)}}
@@ -31,12 +32,15 @@ class SmallRun:
         The simulated subject that replies.
     needs_mirror : bool
         Whether the questions must be downloaded, or come from a mirror.
+    roles : mapping of str to str
+        The simulated subject of each model role.
     """
 
     task: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     profile: str = "sloppy"
     needs_mirror: bool = False
+    roles: Mapping[str, str] = field(default_factory=dict)
 
 
 _SCALES = {"sources": "arithmetic", "n": 6}
@@ -68,6 +72,15 @@ SMALL_RUNS: Mapping[str, SmallRun] = {
         SmallRun("fermieval_sampling", {"n": 4, "samples": 3, "levels": 0.9}, "tunnel", needs_mirror=True),
     )
 }
+
+
+EXAMPLE_RUNS: Mapping[str, SmallRun] = {
+    **SMALL_RUNS,
+    "signals": SmallRun(
+        "signals", {"n": 4, "samples": 3, "signals": ",".join(SIGNALS)}, "ideal", roles={"panel": "sloppy"}
+    ),
+}
+"""The runs whose logs are the examples: that of the signals has every signal."""
 
 
 def published_tasks() -> set[str]:

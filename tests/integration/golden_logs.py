@@ -15,8 +15,9 @@ from typing import Any
 
 from inspect_ai import eval
 from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
+from inspect_ai.model import Model
 from inspect_ai.scorer import Score
-from tests.small_runs import SMALL_RUNS, SmallRun, arguments
+from tests.small_runs import EXAMPLE_RUNS, SmallRun, arguments
 
 from confidence_tasks import _registry
 from confidence_tasks.harness.inspect.viewer import scored_trial
@@ -45,7 +46,10 @@ def made_now(run: SmallRun) -> EvalLog:
     """Run a task with its simulated subject."""
     with elsewhere() as folder:
         task = getattr(_registry, run.task)(**arguments(run, folder))
-        (done,) = eval(task, model=f"simulated/{run.profile}", log_dir="logs", display="none")
+        roles: dict[str, str | Model] = {role: f"simulated/{profile}" for role, profile in run.roles.items()}
+        (done,) = eval(
+            task, model=f"simulated/{run.profile}", model_roles=roles, log_dir="logs", display="none"
+        )
         log = read_eval_log(done.location)
     assert log.status == "success", log.error
     return log
@@ -82,7 +86,7 @@ def _said(sample: Any) -> list[tuple[str, str]]:
 
 def main() -> None:
     EXAMPLES.mkdir(parents=True, exist_ok=True)
-    for run in SMALL_RUNS.values():
+    for run in EXAMPLE_RUNS.values():
         log, path = anonymous(made_now(run)), path_of(run)
         log.location = str(path)
         write_eval_log(log, str(path))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from inspect_ai.log import read_eval_log
-from tests.small_runs import SMALL_RUNS, SmallRun, published_tasks
+from tests.small_runs import EXAMPLE_RUNS, SmallRun, published_tasks
 
 from confidence_tasks.logs.rescore import rescore
 from confidence_tasks.logs.task_trials import group_by_task
@@ -19,12 +19,12 @@ from confidence_tasks.sources.table import SOURCES
 
 from .golden_logs import EXAMPLES, made_now, path_of, trials
 
-every_run = pytest.mark.parametrize("run", SMALL_RUNS.values(), ids=list(SMALL_RUNS))
+every_run = pytest.mark.parametrize("run", EXAMPLE_RUNS.values(), ids=list(EXAMPLE_RUNS))
 
 
 def test_every_task_has_an_example() -> None:
-    assert published_tasks() <= SMALL_RUNS.keys()
-    assert {path.stem for path in EXAMPLES.glob("*.eval")} == SMALL_RUNS.keys()
+    assert published_tasks() <= EXAMPLE_RUNS.keys()
+    assert {path.stem for path in EXAMPLES.glob("*.eval")} == EXAMPLE_RUNS.keys()
 
 
 @every_run
@@ -73,7 +73,7 @@ CUT_AT_T_1 = re.compile(r"(?:z_roc_slope|d_a|d_prime_v1|meta_d_v1|mratio_v1)/T=0
 
 
 @pytest.mark.parametrize(
-    "run", [run for run in SMALL_RUNS.values() if run.task not in OTHERWISE_IN_THE_REPORT]
+    "run", [run for run in EXAMPLE_RUNS.values() if run.task not in OTHERWISE_IN_THE_REPORT]
 )
 def test_the_report_gives_the_values_of_the_log(run: SmallRun) -> None:
     log = read_eval_log(str(path_of(run)), header_only=True)
