@@ -183,6 +183,13 @@ def _guesses(draw: _Draw) -> str:
     return "\n".join(lines)
 
 
+def _distribution(draw: _Draw) -> str:
+    """A percentage for each option, those that the prompt describes."""
+    options = list(draw.options)
+    others = 100 * (1 - draw.share) / (len(options) - 1)
+    return "\n".join(f"{name}: {100 * draw.share if name == draw.answer else others:.1f}" for name in options)
+
+
 def _risky(draw: _Draw) -> str:
     answer = "ABSTAIN" if draw.number % 5 == 0 else f"Answer: {draw.answer}"
     return f"{answer}\nConfidence: {round(100 * draw.share)}%"
@@ -199,7 +206,9 @@ def _parsed(draw: _Draw) -> str:
 FORMATS: tuple[tuple[str, Callable[[_Draw], str]], ...] = (
     ("strictly JSON", _parsed),
     ("strict grader", lambda draw: json.dumps({"correct": bool(draw.number % 2)})),
+    ("How likely is it that the proposed answer is right", lambda draw: str(round(100 * draw.share))),
     ("Proposed answer|roposed answer is", lambda draw: draw.judgement),
+    ("How likely is each option", _distribution),
     ("mean the same", lambda draw: ("Yes", "No")[draw.number % 2]),
     ("best guesses", _guesses),
     (

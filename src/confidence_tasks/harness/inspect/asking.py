@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakSet
 
-from inspect_ai.model import Model
+from inspect_ai.model import Model, ModelAPI
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from confidence_tasks.harness.inspect import lost, schemas
@@ -51,8 +52,9 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
     """
     loaded = load_study(study)
     stages = loaded.stages_of(parameters)
+    measured: WeakSet[ModelAPI] = WeakSet()
     gates = {
-        stage.name: ProbabilityGate(f"stage {stage.name!r} of {loaded.name} needs", stage)
+        stage.name: ProbabilityGate(f"stage {stage.name!r} of {loaded.name} needs", stage, measured)
         for stage in stages
         if stage.logprobs
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from inspect_ai.model import Model, ModelAPI, ModelOutput
 from inspect_ai.solver import TaskState
@@ -46,11 +46,13 @@ class ProbabilityGate:
     So a run with a model without token probabilities stops after one call, with any number of connections and even if
     errors of samples are tolerated. A model with token probabilities needs no extra call. ``purpose`` begins the error
     message, such as ``stage 'answer' of nlp_metad needs``. ``stage`` is the stage, whose own limit of tokens may be too
-    low for a reasoning model.
+    low for a reasoning model. ``measured`` are the models with a reply whose tokens can be used, which the gates of all
+    stages share: empty replies of such a model stop no run, whose answers may have been paid for.
     """
 
     purpose: str
     stage: Stage
+    measured: WeakSet[ModelAPI] = field(default_factory=WeakSet)
     _faults: WeakKeyDictionary[ModelAPI, str] = field(default_factory=WeakKeyDictionary)
     _zeros: WeakKeyDictionary[ModelAPI, float] = field(default_factory=WeakKeyDictionary)
     _empty: WeakKeyDictionary[ModelAPI, int] = field(default_factory=WeakKeyDictionary)
@@ -95,6 +97,8 @@ class ProbabilityGate:
             problem = self.stage.problem(reply) if self.stage.problem else ""
             fault = f"with the first reply of {model}, {problem}: {OTHER_PROVIDERS}"
             self._faults[model.api] = fault if problem else ""
+            if not problem:
+                self.measured.add(model.api)
         else:
             self._record_empty(model, output)
 
@@ -119,7 +123,7 @@ class ProbabilityGate:
             self._faults[model.api] = (
                 f"the first reply of {model} ended within its reasoning after {limit} tokens: {MORE_ROOM}"
             )
-        elif n_empty == EMPTY_REPLIES:
+        elif n_empty == EMPTY_REPLIES and model.api not in self.measured:
             returned = "reasoning only" if has_probabilities(output) else "none, and no text,"
             self._faults[model.api] = f"{model} returned {returned} {EMPTY_REPLIES} times ({MORE_ROOM})"
 
