@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from confidence_tasks.harness.stopped import NOTICES
+from confidence_tasks.logs.benchmark_samples import UNMEASURED
 from confidence_tasks.reading.thoughts import UNKNOWN_MARK
 from confidence_tasks.report.notices import Notice, Severity, cells_of, check, notice_if_any
 from confidence_tasks.report.results import TaskResults
@@ -30,12 +31,16 @@ STABLE_ACCURACY = 0.015
 
 
 def unread_replies(results: TaskResults) -> Iterator[Notice]:
-    """Yield notices of the conditions under which many replies lack an answer or a confidence."""
+    """Yield notices of the conditions under which many replies lack an answer or a confidence.
+
+    Replies to a task of others that asks for no confidence are none of them.
+    """
     # The study's own measure may leave out replies that no other measure uses.
     parse_rate = results.task_trials.study.measures_by_name.get(PARSE_RATE.name, PARSE_RATE)
     rates = {
         f"{model}, {condition}": float(parse_rate.compute(columns, None))
         for model, condition, columns in cells_of(results)
+        if not condition.startswith(UNMEASURED)
     }
     bands: tuple[tuple[Severity, float, float], ...] = (("serious", 0.0, 0.5), ("warning", 0.5, 0.9))
     for severity, low, high in bands:

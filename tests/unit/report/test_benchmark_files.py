@@ -5,11 +5,13 @@ import math
 from pathlib import Path
 
 import pytest
+from tests.unit.report.runs import undrawn_report
 from tests.unit.report.test_benchmark_samples import generated, sample
 
 from confidence_tasks.logs.benchmark_samples import benchmark_samples
 from confidence_tasks.logs.collection import collect
 from confidence_tasks.logs.trial_files import NotTrialsError
+from confidence_tasks.report.estimates.settings import Settings
 
 TIME = "2026-01-31T10-00-00.000000"
 
@@ -161,6 +163,15 @@ def test_filters_without_a_name_are_told_apart_by_their_order() -> None:
     assert read.rows["condition"] == ["no confidence, filter 1"] * 3 + ["no confidence, filter 2"] * 3
     assert read.rows["correct"] == [0.0] * 3 + [1.0] * 3
     assert len(set(read.rows["question_id"])) == 3
+
+
+def test_replies_that_were_asked_for_no_confidence_are_not_called_unreadable(tmp_path: Path) -> None:
+    samples = [generated(i, "It is 4.", "4", {"exact_match": float(i % 2)}) for i in range(80)]
+    write(tmp_path, f"samples_peru_{TIME}.jsonl", samples)
+    report = undrawn_report(collect(str(tmp_path)), settings=Settings(n_resamples=50))
+    titles = {notice.title for task in report.tasks for notice in task.notices}
+    assert "Replies that state no confidence" in titles
+    assert "Replies without a readable answer or confidence" not in titles
 
 
 def test_perplexities_are_refused_without_a_bound_that_makes_no_sense() -> None:
