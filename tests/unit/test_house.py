@@ -47,7 +47,7 @@ WIDEST_FILES: Mapping[str, int] = {
     "study": 48,
 }
 """Folders with a file that imports more names, and their number: lower it when that file is split."""
-MEAN_IMPORTED_NAMES = 19.0
+MEAN_IMPORTED_NAMES = 18.7
 """Over the files outside ``studies``, whose mean a new study would change; the aim is 18."""
 FIELDS = {Study: 24, Measure: 7}
 """Number of fields of the records that the author of a study fills in."""

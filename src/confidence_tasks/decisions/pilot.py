@@ -10,9 +10,9 @@ from itertools import combinations
 
 import numpy as np
 
+from confidence_tasks.logs.asked_tasks import ALL, asked_tasks
 from confidence_tasks.logs.clusters import with_units
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
-from confidence_tasks.report.asked_tasks import ALL, asked_tasks
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.estimates.two_models import compare_models
 from confidence_tasks.report.groups import ALL_TRIALS

@@ -16,8 +16,10 @@ from confidence_tasks.harness.inspect.model_replies import reply_text, why_stopp
 from confidence_tasks.harness.stopped import PROBLEMS
 from confidence_tasks.logs.benchmark_samples import MOST_CHARACTERS
 from confidence_tasks.logs.benchmark_signals import sample_signals, signal_columns, signals_worth_showing
+from confidence_tasks.logs.digests import prompt_digest, question_digest
 from confidence_tasks.logs.log_contents import fallback_models, whole_samples
-from confidence_tasks.logs.trial_files import SHARED, NotTrialsError, prompt_digest, question_digest
+from confidence_tasks.logs.trial_columns import SHARED
+from confidence_tasks.logs.trial_files import NotTrialsError
 from confidence_tasks.reading.cleaning import marks_of_reply
 from confidence_tasks.study.stage import Stop
 from confidence_tasks.study.structured import STRUCTURED

@@ -14,6 +14,7 @@ from msgspec import MsgspecError, Struct
 from msgspec.json import Decoder
 
 from confidence_tasks.harness.correctness import Correctness
+from confidence_tasks.logs.decoding import decoded
 from confidence_tasks.logs.lm_eval_files import (
     is_results_file,
     is_sample_file,
@@ -22,7 +23,7 @@ from confidence_tasks.logs.lm_eval_files import (
 )
 from confidence_tasks.logs.lm_eval_samples import read_sample_file
 from confidence_tasks.logs.trial_file_cache import table_of_file
-from confidence_tasks.logs.trial_files import NotTrialsError, Skipped, TrialFile, decoded
+from confidence_tasks.logs.trial_files import NotTrialsError, Skipped, TrialFile
 from confidence_tasks.logs.trial_tables import SUFFIXES, read_trial_table
 
 

@@ -15,8 +15,10 @@ from confidence_tasks.harness.correctness import Correctness
 from confidence_tasks.logs.benchmark_logs import BenchmarkLog, benchmark_log, changes_of_prompt, task_of
 from confidence_tasks.logs.inspect_settings import run_provenance, run_setup, run_versions
 from confidence_tasks.logs.planned_samples import planned_samples, skipped_samples
+from confidence_tasks.logs.run_settings import FALLBACK
 from confidence_tasks.logs.sample_changes import SampleChanges, sample_changes
-from confidence_tasks.logs.trial_files import FALLBACK, TrialFile, trial_columns
+from confidence_tasks.logs.trial_columns import trial_columns
+from confidence_tasks.logs.trial_files import TrialFile
 
 
 def read_benchmark_log(

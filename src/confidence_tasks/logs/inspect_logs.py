@@ -12,21 +12,17 @@ from inspect_ai.log import EvalLog
 from numpy.typing import NDArray
 
 from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness
+from confidence_tasks.logs.decoding import without_garbage_collection
 from confidence_tasks.logs.inspect_benchmarks import BENCHMARK, read_benchmark_log
 from confidence_tasks.logs.inspect_rows import SamplesOfWay, Way, ended_by_limits, limits_of_way
 from confidence_tasks.logs.inspect_settings import rescoring, run_provenance, run_setup, run_versions
 from confidence_tasks.logs.log_contents import SampleSummary, opened, refuse_unbounded
 from confidence_tasks.logs.origins import Origins
 from confidence_tasks.logs.planned_samples import SampleKey, planned_samples, sample_order, skipped_samples
+from confidence_tasks.logs.run_settings import FALLBACK
 from confidence_tasks.logs.sample_changes import SampleChanges, sample_changes
-from confidence_tasks.logs.trial_files import (
-    EXTRA_COLUMNS,
-    FALLBACK,
-    NotTrialsError,
-    TrialFile,
-    trial_columns,
-    without_garbage_collection,
-)
+from confidence_tasks.logs.trial_columns import EXTRA_COLUMNS, trial_columns
+from confidence_tasks.logs.trial_files import NotTrialsError, TrialFile
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.stage import TOKENS
 

@@ -11,10 +11,11 @@ from typing import Any, TypeAlias
 from confidence_tasks.catalogue import study_of_scores
 from confidence_tasks.harness.inspect.viewer import is_sent, scored_trial
 from confidence_tasks.harness.refusals import refusals_in
+from confidence_tasks.logs.digests import prompt_digest, question_digest
 from confidence_tasks.logs.log_contents import NO_METADATA, SampleSummary, fallback_models
 from confidence_tasks.logs.origins import Origins
 from confidence_tasks.logs.planned_samples import SampleKey
-from confidence_tasks.logs.trial_files import prompt_digest, question_digest, shared_by
+from confidence_tasks.logs.trial_columns import shared_by
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.stage import TOKENS
 from confidence_tasks.study.trial import RULES

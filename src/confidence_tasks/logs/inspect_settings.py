@@ -9,7 +9,7 @@ from inspect_ai.log import EvalLog, EvalSpec
 from inspect_ai.model import ModelConfig
 
 from confidence_tasks.harness.inspect.model_calls import effort_settings
-from confidence_tasks.logs.trial_files import provenance_of, setup_of
+from confidence_tasks.logs.run_settings import provenance_of, setup_of
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.parameter import STRUCTURED
 

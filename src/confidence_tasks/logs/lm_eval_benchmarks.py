@@ -11,7 +11,8 @@ from confidence_tasks.catalogue import study_named
 from confidence_tasks.harness.correctness import SUFFIX, Correctness
 from confidence_tasks.logs.benchmark_samples import benchmark_samples, group_of_task
 from confidence_tasks.logs.lm_eval_settings import facts_of_file, number_of_samples, run_provenance
-from confidence_tasks.logs.trial_files import TrialFile, trial_columns
+from confidence_tasks.logs.trial_columns import trial_columns
+from confidence_tasks.logs.trial_files import TrialFile
 
 
 def read_benchmark_samples(path: str, task: str, run: Mapping[str, Any], correct: Correctness) -> TrialFile:

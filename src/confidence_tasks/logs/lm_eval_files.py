@@ -9,7 +9,8 @@ import fsspec
 from msgspec import MsgspecError, Struct
 from msgspec.json import Decoder
 
-from confidence_tasks.logs.trial_files import NotTrialsError, TrialFile, decoded
+from confidence_tasks.logs.decoding import decoded
+from confidence_tasks.logs.trial_files import NotTrialsError, TrialFile
 
 SAMPLE_NAME = re.compile(r"(?:^|/)samples_(?P<task>[^/]+)_(?P<time>\d{4}-\d\d-\d\dT[^/]*)\.jsonl$")
 

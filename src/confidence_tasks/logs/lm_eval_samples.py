@@ -16,6 +16,8 @@ from confidence_tasks.harness.address import ORIGIN
 from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness
 from confidence_tasks.harness.lm_eval.metrics import TRIAL
 from confidence_tasks.harness.refusals import LOST, REFUSED, refusals_in
+from confidence_tasks.logs.decoding import decoded, without_garbage_collection
+from confidence_tasks.logs.digests import question_digest
 from confidence_tasks.logs.lm_eval_benchmarks import read_benchmark_samples
 from confidence_tasks.logs.lm_eval_files import SAMPLE_NAME
 from confidence_tasks.logs.lm_eval_settings import (
@@ -25,16 +27,8 @@ from confidence_tasks.logs.lm_eval_settings import (
     run_provenance,
 )
 from confidence_tasks.logs.texts import printable
-from confidence_tasks.logs.trial_files import (
-    EXTRA_COLUMNS,
-    NotTrialsError,
-    TrialFile,
-    decoded,
-    question_digest,
-    shared_by,
-    trial_columns,
-    without_garbage_collection,
-)
+from confidence_tasks.logs.trial_columns import EXTRA_COLUMNS, shared_by, trial_columns
+from confidence_tasks.logs.trial_files import NotTrialsError, TrialFile
 from confidence_tasks.sources.bounds import refuse_brackets
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.trial import RULES

@@ -12,13 +12,8 @@ from confidence_tasks.harness.address import ORIGIN
 from confidence_tasks.harness.lm_eval.groups import REVISIONS
 from confidence_tasks.harness.system_role import SYSTEM_MESSAGE
 from confidence_tasks.logs.lm_eval_files import SAMPLE_NAME, is_results_file, results_beside
-from confidence_tasks.logs.trial_files import (
-    UNKNOWN_RUN,
-    NotTrialsError,
-    provenance_of,
-    setup_of,
-    without_secrets,
-)
+from confidence_tasks.logs.run_settings import UNKNOWN_RUN, provenance_of, setup_of, without_secrets
+from confidence_tasks.logs.trial_files import NotTrialsError
 from confidence_tasks.sources.bounds import BoundError, JsonBounds
 from confidence_tasks.study.definition import Study
 

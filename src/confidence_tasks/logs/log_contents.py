@@ -23,7 +23,9 @@ from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 from msgspec import MsgspecError, Raw, Struct, convert
 from msgspec.json import Decoder, encode
 
-from confidence_tasks.logs.trial_files import ARCHIVE_END, NotTrialsError, archive_directory, decoded
+from confidence_tasks.logs.archives import ARCHIVE_END, archive_directory
+from confidence_tasks.logs.decoding import decoded
+from confidence_tasks.logs.trial_files import NotTrialsError
 
 HEADER, SUMMARIES = "header.json", "summaries.json"
 """The members of a finished log that hold its header and the summaries of its samples."""

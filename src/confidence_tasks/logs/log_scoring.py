@@ -9,8 +9,8 @@ from inspect_ai import score_async
 from inspect_ai.log import EvalLog, EvalSample, recompute_metrics
 from inspect_ai.scorer import Scorer
 
+from confidence_tasks.logs.decoding import without_garbage_collection
 from confidence_tasks.logs.log_scores import is_ours
-from confidence_tasks.logs.trial_files import without_garbage_collection
 
 NO_MODEL = "none/none"
 """Inspect's placeholder where no model is called."""

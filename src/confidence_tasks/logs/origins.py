@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from confidence_tasks.harness.system_role import SYSTEM_MESSAGE
-from confidence_tasks.logs.trial_files import setup_of
+from confidence_tasks.logs.run_settings import setup_of
 
 _PREFIXES = {"model": "model"}
 """Prefix of a setting by role; of any other role ``judge`` it is ``role.judge.model``."""

@@ -22,8 +22,6 @@ from confidence_tasks.harness.inspect.viewer import provenance
 from confidence_tasks.logs.log_scoring import NO_MODEL, score_samples
 from confidence_tasks.study.trial import Item, question_metadata
 
-# Recorded replies --------------------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True, slots=True)
 class Recorded:

@@ -23,7 +23,7 @@ from msgspec import MsgspecError, Struct
 from msgspec.json import Decoder
 from zstandard import ZstdDecompressor, ZstdError, frame_content_size
 
-from confidence_tasks.logs.trial_files import decoded
+from confidence_tasks.logs.decoding import decoded
 
 SMALL = 16 << 20
 """Size of a local log, in bytes, up to which its samples are searched for edits."""

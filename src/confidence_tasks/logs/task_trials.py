@@ -17,8 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confidence_tasks.catalogue import studies
+from confidence_tasks.logs.digests import digest
+from confidence_tasks.logs.run_settings import setting_names, short_value
 from confidence_tasks.logs.texts import printable
-from confidence_tasks.logs.trial_files import PROMPT, TrialFile, digest, setting_names, short_value
+from confidence_tasks.logs.trial_columns import PROMPT
+from confidence_tasks.logs.trial_files import TrialFile
 from confidence_tasks.study.definition import Design, Study
 
 Columns: TypeAlias = Mapping[str, NDArray[Any]]

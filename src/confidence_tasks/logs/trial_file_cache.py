@@ -14,9 +14,11 @@ import fsspec
 import pyarrow as pa
 
 from confidence_tasks.harness.correctness import Correctness
-from confidence_tasks.logs.cache import as_table, key_of, table_columns, table_facts
+from confidence_tasks.logs.archives import archive_directory
+from confidence_tasks.logs.cache import key_of
+from confidence_tasks.logs.cached_tables import as_table, table_columns, table_facts
 from confidence_tasks.logs.lm_eval_files import results_beside
-from confidence_tasks.logs.trial_files import TrialFile, archive_directory
+from confidence_tasks.logs.trial_files import TrialFile
 
 
 def _modified(path: str) -> str:
@@ -33,8 +35,6 @@ def is_remote(path: str) -> bool:
     """Return whether a path is the address of a file on another machine."""
     return "://" in path
 
-
-# The cache -----------------------------------------------------------------------------------------------------------
 
 _VERSIONS = (
     "ETag",

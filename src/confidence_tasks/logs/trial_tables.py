@@ -15,7 +15,9 @@ import fsspec
 import pandas as pd
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.logs.trial_files import ORIGINS, NotTrialsError, TrialFile, trial_columns
+from confidence_tasks.logs.run_settings import ORIGINS
+from confidence_tasks.logs.trial_columns import trial_columns
+from confidence_tasks.logs.trial_files import NotTrialsError, TrialFile
 from confidence_tasks.sources.bounds import BoundError, bounded_json_lines, bounded_rows
 from confidence_tasks.study.definition import Study, short_repr
 from confidence_tasks.study.trial import Trial

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from confidence_tasks.logs.clusters import with_units
+from confidence_tasks.logs.model_pairs import model_pairs
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.report import given
-from confidence_tasks.report.compared_runs import model_pairs
 from confidence_tasks.report.estimates import compare as comparison
 from confidence_tasks.report.estimates.contrast import Contrast
 from confidence_tasks.report.estimates.settings import Settings

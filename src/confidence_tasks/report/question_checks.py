@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from confidence_tasks.logs.task_trials import question_keys
-from confidence_tasks.logs.trial_files import QUESTION
+from confidence_tasks.logs.trial_columns import QUESTION
 from confidence_tasks.report.labels import measure_label, number
 from confidence_tasks.report.notices import Notice, cells_of, check, notice_if_any
 from confidence_tasks.report.results import TaskResults

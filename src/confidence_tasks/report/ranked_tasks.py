@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from confidence_tasks.harness.workers import LostJob, Workers
-from confidence_tasks.logs.cache import Cache, computed
+from confidence_tasks.logs.cache import Cache
+from confidence_tasks.logs.computed import computed
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, in_order, question_keys
 from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.checks import checks_of

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confidence_tasks.logs.asked_tasks import ALL, asked_tasks
 from confidence_tasks.logs.task_trials import Columns, TaskTrials
-from confidence_tasks.report.asked_tasks import ALL, asked_tasks
 from confidence_tasks.report.extra_tables import extra_table
 from confidence_tasks.report.labels import group_label, measure_label
 from confidence_tasks.report.results import TaskResults

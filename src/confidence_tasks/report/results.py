@@ -10,7 +10,8 @@ from itertools import islice
 from typing import Any
 
 from confidence_tasks.harness.workers import Advance, Job, LostJob, Workers
-from confidence_tasks.logs.cache import Cache, computed
+from confidence_tasks.logs.cache import Cache
+from confidence_tasks.logs.computed import computed
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials, in_order
 from confidence_tasks.logs.trial_files import Skipped
 from confidence_tasks.report.acceptance import AcceptedAnswers, accepted_answers

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from confidence_tasks.harness.system_role import SYSTEM_MESSAGE
+from confidence_tasks.logs.run_settings import FALLBACK, UNKNOWN_RUN
 from confidence_tasks.logs.sequences import of_stopped_run, sentence_on
-from confidence_tasks.logs.trial_files import FALLBACK, UNKNOWN_RUN, TrialFile
+from confidence_tasks.logs.trial_files import TrialFile
 from confidence_tasks.report.notices import Notice, Severity, check, notice_if_any
 from confidence_tasks.report.results import TaskResults
 

@@ -32,8 +32,8 @@ from confidence_tasks._registry import (
 from confidence_tasks.harness.inspect.efforts import refuse_effort
 from confidence_tasks.harness.inspect.task import study_task
 from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.logs.digests import prompt_digest
 from confidence_tasks.logs.inspect_logs import read_inspect_log
-from confidence_tasks.logs.trial_files import prompt_digest
 from confidence_tasks.study import Measure, Stage
 from confidence_tasks.study.measures import proportion_of
 

@@ -17,7 +17,8 @@ from tests.unit.report.runs import SUBJECTS, rows, write
 from confidence_tasks.cli import main
 from confidence_tasks.harness.workers import Workers
 from confidence_tasks.logs import cache as cache_module
-from confidence_tasks.logs.cache import Cache, as_table, key_of, user_cache
+from confidence_tasks.logs.cache import Cache, key_of, user_cache
+from confidence_tasks.logs.cached_tables import as_table
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.logs.trial_files import TrialFile
 from confidence_tasks.report import collect, report_of

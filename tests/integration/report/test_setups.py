@@ -15,8 +15,8 @@ from inspect_ai.model import GenerateConfig, ModelConfig
 from tests.unit.report.runs import rows, write
 
 from confidence_tasks.harness.lm_eval.metrics import TRIAL
+from confidence_tasks.logs.run_settings import without_secrets
 from confidence_tasks.logs.task_trials import group_by_task
-from confidence_tasks.logs.trial_files import without_secrets
 from confidence_tasks.report import collect
 
 SECRETS = {

@@ -17,7 +17,7 @@ from confidence_tasks import compare, metrics, summary
 from confidence_tasks.cli import main
 from confidence_tasks.logs.clusters import with_units
 from confidence_tasks.logs.task_trials import group_by_task
-from confidence_tasks.logs.trial_files import shared_by
+from confidence_tasks.logs.trial_columns import shared_by
 from confidence_tasks.report import collect, trials
 from confidence_tasks.report.checks import READING, checks_of
 from confidence_tasks.report.estimates.settings import Settings

@@ -121,8 +121,8 @@ def _compare_two(
 ) -> list[ComparedTask]:
     """Compare the models of two paths, which may be equal, and print the result."""
     from confidence_tasks.logs.clusters import with_units
+    from confidence_tasks.logs.model_pairs import model_pairs
     from confidence_tasks.logs.task_trials import group_by_task
-    from confidence_tasks.report.compared_runs import model_pairs
 
     with open_workers(None, None) as workers:
         collections = [read_trials([path], workers, cache, **correctness) for path in dict.fromkeys(paths)]

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from confidence_tasks.catalogue import study_named
 from confidence_tasks.harness.workers import LostJob, Workers
-from confidence_tasks.logs.cache import Cache, computed
+from confidence_tasks.logs.cache import Cache
+from confidence_tasks.logs.computed import computed
 from confidence_tasks.logs.task_trials import Columns
 from confidence_tasks.report.estimates.averages import combined
 from confidence_tasks.report.estimates.contrast import Contrast, Side

@@ -11,7 +11,8 @@ import numpy as np
 from markupsafe import Markup
 
 from confidence_tasks.harness.workers import Job, LostJob, Workers
-from confidence_tasks.logs.cache import Cache, computed
+from confidence_tasks.logs.cache import Cache
+from confidence_tasks.logs.computed import computed
 from confidence_tasks.report.figures import Figure, Panel
 from confidence_tasks.report.figures.page_panels import panel_svg
 from confidence_tasks.report.page.tasks import _FEW_PANELS, _LEADING
