@@ -121,6 +121,10 @@ MISTAKES = {
         "confidence-tasks power fermieval_logprob --effect 0.2",
         "did you mean 'fermieval'?",
     ),
+    "compare, one model": (
+        "confidence-tasks compare good.eval",
+        "only simulated/sloppy has trials of this task nothing is compared: add the log of another model to the paths",
+    ),
     "compare, one path": (
         "confidence-tasks compare good.eval --model-a simulated/ideal",
         "name B, or two models of A with --model-a and --model-b",

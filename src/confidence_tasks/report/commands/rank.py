@@ -59,9 +59,13 @@ def _print_what_is_missing(tasks: Sequence[TaskTrials], rankings: Sequence[Ranki
     for task in tasks:
         if len(task.models) < 2:
             print_message(f" {task.task}: only {task.models[0].label} has trials of this task", "skipped")
-    if not rankings:
+    if rankings:
+        return
+    if any(len(task.models) > 1 for task in tasks):
         print_message("the models have no question in common under the same condition of the same task")
-        raise SystemExit(1)
+    else:
+        print_message("nothing is compared: add the log of another model to the paths")
+    raise SystemExit(1)
 
 
 def _records(
