@@ -144,7 +144,7 @@ def key_of(*parts: object) -> str:
 @cache
 def code_digest() -> str:
     """Return a digest of the sources of this package and of other packages' studies, and of relevant versions."""
-    versions = [(name, version(name)) for name in ("confidence-tasks", "numpy", "scipy", "matplotlib")]
+    versions = [(name, version(name)) for name in ("confidence-tasks", "numpy", "scipy")]
     content = hashlib.sha256(repr(versions).encode())
     content.update(sys.version.encode())
     modules = [__package__, *(study.module for study in studies())]

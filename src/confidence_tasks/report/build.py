@@ -104,7 +104,7 @@ def report_of(
     figures = tuple(chain.from_iterable(figures_of_overviews + figures_of_tasks))
     papers = tuple(filled_papers(results, all_extras, figures))
     headlines = [headline_of(task, workers, cache) for task in results]
-    views = {view.figure.name: view for view in figure_views(figures, workers, cache)}
+    views = {view.figure.name: view for view in figure_views(figures)}
 
     def drawn(of_section: Sequence[Figure]) -> list[FigureView]:
         return [views[figure.name] for figure in of_section]

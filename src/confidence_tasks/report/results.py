@@ -188,7 +188,7 @@ def results_and_lost(
         computed(model_numbers, jobs, "numbers", Numbers, workers, cache, enough=enough, advance=advance)
     )
     if workers:
-        workers.restart()  # what follows, such as drawing, needs none of what they hold
+        workers.restart()  # what follows needs none of what they hold
     done: list[tuple[TaskTrials, list[Numbers]]] = []
     skipped: list[Skipped] = []
     for task in tasks:

@@ -24,9 +24,6 @@ from confidence_tasks.logs.trial_files import TrialFile
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.estimates.two_models import compare_models
-from confidence_tasks.report.figures import Figure, Panel
-from confidence_tasks.report.figures.page_panels import panel_svg
-from confidence_tasks.report.page.drawn import figure_views
 
 pytestmark = pytest.mark.slow
 
@@ -82,9 +79,8 @@ WORK = (
     "logs.collection.read_file",
     "report.results.model_numbers",
     "report.estimates.compare.compared_trials",
-    "report.page.drawn.panel_svg",
 )
-"""What takes long: trials are read, a model's numbers computed, models compared, panels drawn."""
+"""What takes long: trials are read, a model's numbers computed, models compared."""
 
 
 def _must_not_be_called(*_):
@@ -283,9 +279,7 @@ def test_the_command_shows_and_clears_what_reports_kept(folder, tmp_path):
     shown = json.loads(CliRunner().invoke(main, ["cache", "--json"]).stdout)
     assert shown["folder"] == str(user_cache().folder)
     entries = [path for path in user_cache().folder.rglob("*") if path.is_file()]
-    assert (
-        shown["entries"] == len(entries) > 5 + 5
-    )  # files, and models: both answer LifeEval alike; then panels
+    assert shown["entries"] == len(entries) >= 5 + 5  # files, and models: both answer LifeEval alike
     assert shown["bytes"] == sum(path.stat().st_size for path in entries)
     assert f"{len(entries)} entries" in CliRunner().invoke(main, ["cache"]).stdout
     assert f"{len(entries)} entries deleted" in CliRunner().invoke(main, ["cache", "clear"]).stdout
@@ -299,34 +293,6 @@ def test_the_cache_can_be_left_out(file, tmp_path, way, monkeypatch):
     options = ["--no-cache"] if way == "option" else []
     assert run("report", file, tmp_path, *options).exit_code == 0
     assert not user_cache().sizes()
-
-
-def test_a_panel_of_one_more_model_is_drawn_and_the_others_are_not(folder, tmp_path, kept, monkeypatch):
-    some = sorted(folder.glob("scales-*"))
-    report(some, kept)
-    drawn = []
-    monkeypatch.setattr(
-        "confidence_tasks.report.page.drawn.panel_svg",
-        lambda *panel: drawn.append(panel[-1]) or panel_svg(*panel),
-    )
-    own = [{**row, "model": "lab/third"} for row in rows("scales", next(iter(SUBJECTS)))]
-    write(tmp_path / "third.jsonl", own)
-    report([*some, tmp_path / "third.jsonl"], kept)
-    of_one = [told for told in drawn if told.startswith("Reliability")]
-    assert len(of_one) == len({row["condition"] for row in own})
-    assert all("lab/third" in told for told in of_one)
-
-
-def test_what_functions_without_a_name_draw_is_not_mistaken_for_one_another(kept):
-    rising, falling = (
-        Panel("title", lambda axes: axes.plot([0, 1], [0, 1])),
-        Panel("title", lambda axes: axes.plot([0, 1], [1, 0])),
-    )
-    first, second, other = (
-        figure_views([Figure("name", "Title", "Caption.", (("", (panel,)),))], cache=kept)
-        for panel in (rising, rising, falling)
-    )
-    assert first == second != other
 
 
 @pytest.mark.parametrize("workers", [Workers(), Workers("loky", 2)], ids=["alone", "processes"])

@@ -1,18 +1,14 @@
-"""Figures drawn for the page, in worker processes where that saves time."""
+"""Figures drawn for the page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import TypeVar
 
 import numpy as np
 from markupsafe import Markup
 
-from confidence_tasks.harness.workers import Job, LostJob, Workers
-from confidence_tasks.logs.cache import Cache
-from confidence_tasks.logs.computed import computed
 from confidence_tasks.report.figures import Figure, Panel
 from confidence_tasks.report.figures.page_panels import panel_svg
 from confidence_tasks.report.page.tasks import _FEW_PANELS, _LEADING
@@ -23,31 +19,16 @@ T = TypeVar("T")
 PANELS_SHOWN = 24
 """Maximum number of panels of a figure on a page."""
 
-WORTH_WORKERS = 100
-"""Number of panels above which worker processes, which take about 5 s to start, save time."""
 
-
-def figure_views(
-    figures: Sequence[Figure], workers: Workers | None = None, cache: Cache | None = None
-) -> list[FigureView]:
+def figure_views(figures: Sequence[Figure]) -> list[FigureView]:
     """Draw the panels of figures for the page; of a figure with many panels, some of each row."""
-    figures = [_enlarged(figure) for figure in figures]
-    shown = [_rows_shown(figure) for figure in figures]
-    jobs = [
-        _drawing(figure, heading, panel)
-        for figure, rows in zip(figures, shown, strict=True)
-        for heading, panels in rows
-        for panel in panels
-    ]
-    results = computed(panel_svg, jobs, "panel", str, workers, cache, enough=WORTH_WORKERS)
-    drawn = iter(
-        Markup(panel_svg(*arguments) if isinstance(svg, LostJob) else svg)  # noqa: S704 - matplotlib escapes
-        for (_, arguments), svg in zip(jobs, results, strict=True)
-    )
     views = []
-    for figure, rows in zip(figures, shown, strict=True):
-        svgs = tuple((heading, tuple(islice(drawn, len(panels)))) for heading, panels in rows)
-        views.append(FigureView(figure, svgs))
+    for figure in map(_enlarged, figures):
+        rows = tuple(
+            (heading, tuple(_drawing(figure, heading, panel) for panel in panels))
+            for heading, panels in _rows_shown(figure)
+        )
+        views.append(FigureView(figure, rows))
     return views
 
 
@@ -60,10 +41,10 @@ def _enlarged(figure: Figure) -> Figure:
     return replace(figure, size=(_LEADING, height * _LEADING / width))
 
 
-def _drawing(figure: Figure, heading: str, panel: Panel) -> Job:
-    """Return the arguments of :func:`panel_svg` for a panel, with its label."""
+def _drawing(figure: Figure, heading: str, panel: Panel) -> Markup:
+    """Return the drawing of a panel, with its label."""
     label = ", ".join(filter(None, (figure.title, heading, panel.title)))
-    return label, (panel, figure.size, label)
+    return Markup(panel_svg(panel, figure.size, label))  # noqa: S704 - its texts are escaped
 
 
 def _rows_shown(figure: Figure) -> list[tuple[str, list[Panel]]]:
