@@ -57,22 +57,24 @@ def notice_records(every: Iterable[TaskResults], stacklevel: int) -> list[dict[s
     records = []
     for results in every:
         for notice in notices_of(results):
-            record = {
-                "severity": notice.severity,
-                "task": results.task_trials.task,
-                "title": notice.title,
-                "meaning": notice.meaning,
-                "where": "; ".join(notice.where),
-            }
-            records.append(record)
-            if notice.severity == "serious":
-                where = "; ".join(notice.where[:_PLACES])
-                more = len(notice.where) - _PLACES
-                text = f"{where}{f'; {more} more' if more > 0 else ''}"
-                warnings.warn(
-                    f"{record['task']}: {notice.title}: {text}. {notice.meaning}", stacklevel=stacklevel + 1
-                )
+            records.append(told(results.task_trials.task, notice, stacklevel + 1))  # noqa: PERF401 (a frame in 3.11)
     return records
+
+
+def told(task: str, notice: Notice, stacklevel: int) -> dict[str, str]:
+    """Return a notice on a task as plain texts, and raise a Python warning if it is serious."""
+    if notice.severity == "serious":
+        where = "; ".join(notice.where[:_PLACES])
+        more = len(notice.where) - _PLACES
+        text = f"{where}{f'; {more} more' if more > 0 else ''}"
+        warnings.warn(f"{task}: {notice.title}: {text}. {notice.meaning}", stacklevel=stacklevel + 1)
+    return {
+        "severity": notice.severity,
+        "task": task,
+        "title": notice.title,
+        "meaning": notice.meaning,
+        "where": "; ".join(notice.where),
+    }
 
 
 _PLACES = 5

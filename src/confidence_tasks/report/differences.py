@@ -14,6 +14,8 @@ from confidence_tasks.logs.clusters import with_units
 from confidence_tasks.logs.model_pairs import model_pairs
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.report import given
+from confidence_tasks.report.checks import told
+from confidence_tasks.report.compared_runs import cautions
 from confidence_tasks.report.estimates import compare as comparison
 from confidence_tasks.report.estimates.contrast import Contrast
 from confidence_tasks.report.estimates.settings import Settings
@@ -85,6 +87,11 @@ def compare(
     ------
     ValueError
         As in :func:`summary`, and if A and B share no question.
+
+    Warns
+    -----
+    UserWarning
+        For logs, for each serious notice of the report's checks; all notices are in ``notices``.
 
     Notes
     -----
@@ -185,18 +192,23 @@ def _compare_logs(
         raise ValueError(
             "; ".join(["a and b share no question under the same condition of one task", *skipped])
         )
-    for text in (*skipped, *_stopped_early(pairs)):
+    for text in skipped:
         warnings.warn(text, stacklevel=3)
-    return Differences(pd.DataFrame(rows), ("task", "condition"), settings.level, paired=True)
+    noticed = _told(pairs, settings)
+    return Differences(
+        pd.DataFrame(rows), ("task", "condition"), settings.level, paired=True, notices=noticed
+    )
 
 
-def _stopped_early(pairs: Sequence[tuple[TaskTrials, ModelTrials, ModelTrials]]) -> list[str]:
-    """Return a warning for each pair of models of which the run of one stopped early."""
-    return [
-        f"{task.task}: Stopped early: {first.label}, {second.label}: the nominal coverage of intervals does not hold"
-        for task, first, second in pairs
-        if first.stopped or second.stopped
-    ]
+def _told(
+    pairs: Sequence[tuple[TaskTrials, ModelTrials, ModelTrials]], settings: Settings
+) -> list[dict[str, str]]:
+    """Return the notices on each comparison, and warn of the serious ones."""
+    noticed = []
+    for task, first, second in pairs:
+        for notice in cautions(first, second, task, settings):
+            noticed.append(told(task.task, notice, stacklevel=4))  # noqa: PERF401 (a frame in 3.11)
+    return noticed
 
 
 def _compare_tables(

@@ -211,9 +211,12 @@ class Differences(Table):
         value or an interval is missing).
     paired : bool
         Whether A and B are paired by question; otherwise they are independent samples.
+    notices : list of dict
+        For logs, the notices on the comparison, as those of :class:`Summary`; they call the models A and B.
     """
 
     paired: bool
+    notices: list[dict[str, str]] = field(default_factory=list)
 
     def _note(self) -> str:
         return f"A − B: {'paired by question' if self.paired else 'unpaired, independent samples'}"

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from inspect_ai.log import read_eval_log, write_eval_log
 from tests.unit.report.runs import rows, write
 
-from confidence_tasks import metrics, summary
+from confidence_tasks import compare, metrics, summary
 from confidence_tasks.report import trials
 from confidence_tasks.report.commands.report import report
 from confidence_tasks.study.standard import STANDARD
@@ -83,6 +83,20 @@ def test_a_killed_run_is_told_in_the_terminal(killed: Path, tmp_path: Path) -> N
     said = " ".join(done.stderr.split())
     assert done.exit_code == 0
     assert all(f"serious {title}" in said for title in TITLES)
+
+
+def test_a_comparison_of_killed_runs_warns_in_python(killed: Path) -> None:
+    other = killed.with_name("other.eval")
+    changed = read_eval_log(str(killed))
+    changed.eval.model = "mockllm/other"
+    write_eval_log(changed, str(other))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = compare(killed, other, n_resamples=20)
+    said = [each for each in caught if each.category is UserWarning]
+    assert all(any(title in str(each.message) for each in said) for title in TITLES)
+    assert all(each.filename == __file__ for each in said)
+    assert {each["title"] for each in found.notices if each["severity"] == "serious"} >= TITLES
 
 
 def test_sound_runs_raise_no_warning_and_tables_have_no_notices() -> None:

@@ -11,15 +11,8 @@ import numpy as np
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.statistics import Estimate, Interval
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.statistics.inference.clusters import Clusters
-from confidence_tasks.statistics.inference.limits import (
-    PROPORTION,
-    Bounds,
-    InvertedTest,
-    Method,
-    Resampled,
-    skewness_corrected_limits,
-)
+from confidence_tasks.statistics.inference.clusters import Clusters, skewness_corrected
+from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, InvertedTest, Method, Resampled
 from confidence_tasks.statistics.inference.resampling import interval_of
 from confidence_tasks.study.measures import Informative
 
@@ -121,25 +114,11 @@ class Distribution:
                 within = (Estimate(min(max(limit, 0.0), 1.0)) for limit in (low, high))
                 return replace(interval, method="student", low=next(within), high=next(within))
         interval = interval_of(found, settings.level, method, settings.seed, bounds)
-        interval = _of_skewed_mean(interval, self.clusters, method, bounds)
+        interval = skewness_corrected(interval, self.clusters, method, bounds)
         if self.inverted_test is None or len(self.questions) < 2:
             return interval
         low, high = self.inverted_test.limits(settings.level)
         return replace(interval, low=low, high=high, method="test_inversion")
-
-
-def _of_skewed_mean(
-    interval: Interval, clusters: Clusters | None, method: Method, bounds: Bounds
-) -> Interval:
-    """Return the interval of a mean over clusters without an upper bound; any other number keeps its interval."""
-    if clusters is None or not clusters.error > 0.0 or math.isnan(interval.low):
-        return interval
-    if method != "transformed" or math.isfinite(bounds[1]):
-        return interval
-    low, high = skewness_corrected_limits(
-        float(interval.estimate), clusters.error, clusters.skewness, clusters.n, interval.level
-    )
-    return replace(interval, method="skewness_corrected", low=low, high=high)
 
 
 def freedom_of_sum(parts: Sequence[Distribution]) -> float:

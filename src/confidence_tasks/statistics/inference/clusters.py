@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 import scipy
 
 from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.statistics.inference.limits import Bounds, Method, skewness_corrected_limits
+from confidence_tasks.statistics.inference.resampling import Interval
 from confidence_tasks.statistics.inference.weights import TrialCounts
 
 
@@ -78,6 +80,23 @@ class Clusters:
             sum, zip(*((p.n, p.n_questions, p.variance, p.by_question) for p in parts), strict=True)
         )
         return cls(n, questions, variance / len(parts) ** 2, by_question / len(parts) ** 2)
+
+
+def skewness_corrected(
+    interval: Interval, clusters: Clusters | None, method: Method, bounds: Bounds
+) -> Interval:
+    """Return the interval of a mean over clusters without an upper bound; any other number keeps its interval.
+
+    ``method`` and ``bounds`` are those of the interval. The limits are those of :func:`skewness_corrected_limits`.
+    """
+    if clusters is None or not clusters.error > 0.0 or math.isnan(interval.low):
+        return interval
+    if method != "transformed" or math.isfinite(bounds[1]):
+        return interval
+    low, high = skewness_corrected_limits(
+        float(interval.estimate), clusters.error, clusters.skewness, clusters.n, interval.level
+    )
+    return replace(interval, method="skewness_corrected", low=low, high=high)
 
 
 def _variance(influence: FloatArray, counted: FloatArray, kinds: TrialCounts) -> tuple[int, float]:
