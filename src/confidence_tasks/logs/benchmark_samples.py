@@ -113,7 +113,7 @@ def benchmark_samples(
     """
     file = _decoded(lines)
     if not file.samples:
-        raise NotTrialsError("no line is a sample of lm-eval")
+        raise NotTrialsError("no line is a sample of lm-eval, with doc and filtered_resps")
     read = _multiple_choice(file, delimiter, correct) if _has_options(file) else _generated(file, correct)
     n_read = max(Counter(sample.filter for sample in file.samples).values())
     broken = (f"{file.n_broken} lines are not samples of lm-eval",) if file.n_broken else ()
@@ -254,7 +254,7 @@ def _decoded(lines: Sequence[bytes]) -> _Lines:
     decoder = Decoder(defstruct("_SampleWithMetrics", fields, bases=(_Sample,), gc=False, kw_only=True))
     samples, n_lines = [], 0
     for line in lines:
-        if line.strip():
+        if line and not line.isspace():
             n_lines += 1
             with suppress(ValueError, MsgspecError, RecursionError):
                 samples.append(_decode(line, decoder))
@@ -342,8 +342,8 @@ def _has_options(file: _Lines) -> bool:
 
 def _multiple_choice(file: _Lines, delimiter: str, correct: Correctness) -> Rows:
     binary = _binary_metrics(file, correct)
-    identifiers, tables = _question_ids(file.samples), _option_tables(file, delimiter)
-    facts = _facts_of_options(tables, len(file.samples))
+    tables = _option_tables(file, delimiter)
+    facts = {**_facts_of_samples(file.samples), **_facts_of_options(tables, len(file.samples))}
     parts: list[Rows] = []
     shown: list[Array] = []
     for name, metric in _metrics_of_signals(file, binary, correct).items():
@@ -352,7 +352,7 @@ def _multiple_choice(file: _Lines, delimiter: str, correct: Correctness) -> Rows
         if np.isnan(values).all() or any(np.array_equal(values, each, equal_nan=True) for each in shown):
             continue
         shown.append(values)
-        rows = _rows_of_signal(file, identifiers, name, values, binary[metric])
+        rows = _rows_of_signal(file, name, values, binary[metric])
         parts.append({**rows, **facts, "answer": _answers(tables, chosen)})
     if not parts:
         raise NotTrialsError("no line has log-likelihoods that are numbers")
@@ -456,9 +456,9 @@ def _generated(file: _Lines, correct: Correctness) -> Rows:
     metric = next(iter(binary)) if not correct.name and len(binary) == 1 else correct.name
     if metric not in binary:
         raise NotTrialsError(_why_no_metric(file, binary, correct))
-    identifiers = _question_ids(file.samples)
+    facts = _facts_of_samples(file.samples)
     parts = [
-        _rows_of_signal(file, identifiers, name, values, binary[metric])
+        {**facts, **_rows_of_signal(file, name, values, binary[metric])}
         for name, values in _signals_of_replies(file.samples).items()
     ]
     rows = {key: [value for part in parts for value in part[key]] for key in parts[0]}
@@ -514,22 +514,29 @@ def _reply_of(sample: _Sample) -> str:
 # Common to both -------------------------------------------------------------------------------------------------------
 
 
-def _rows_of_signal(file: _Lines, identifiers: list[str], name: str, values: Array, correct: Array) -> Rows:
-    """Return the columns of the trials of one signal."""
+def _rows_of_signal(file: _Lines, name: str, values: Array, correct: Array) -> Rows:
+    """Return the columns of the trials of one signal that are its own."""
     filters = {sample.filter for sample in file.samples}
+    is_named = len(filters) > 1
     is_probability = name != MARGIN and name not in SCALES
     return {
-        "question_id": identifiers,
-        "condition": [name if len(filters) == 1 else f"{name}, {sample.filter}" for sample in file.samples],
+        "condition": [f"{name}, {sample.filter}" if is_named else name for sample in file.samples],
         "correct": correct.tolist(),
         "confidence": _confidence(name, values).tolist(),
         "value": values.tolist(),
         "probability": (values if is_probability else np.full(len(values), np.nan)).tolist(),
         "status": np.where(np.isnan(values), "missing_confidence", "ok").tolist(),
-        "sample_id": [str(sample.doc_id) for sample in file.samples],
-        "epoch": [1] * len(file.samples),
-        "question_digest": [_hash(sample.doc_hash) for sample in file.samples],
-        "prompt_digest": [_hash(sample.prompt_hash) for sample in file.samples],
+    }
+
+
+def _facts_of_samples(samples: Sequence[_Sample]) -> Rows:
+    """Return the columns that are those of the sample, under every signal."""
+    return {
+        "question_id": _question_ids(samples),
+        "sample_id": [str(sample.doc_id) for sample in samples],
+        "epoch": [1] * len(samples),
+        "question_digest": [_hash(sample.doc_hash) for sample in samples],
+        "prompt_digest": [_hash(sample.prompt_hash) for sample in samples],
     }
 
 

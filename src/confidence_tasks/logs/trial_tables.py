@@ -35,7 +35,8 @@ def read_trial_table(path: str) -> list[TrialFile]:
     """
     rows, unread = _READERS[path[path.rfind(".") :]](path)
     if rows.empty:
-        raise NotTrialsError("it holds no rows")
+        broken = f": its {unread} lines cannot be read" if unread else ""
+        raise NotTrialsError(f"it holds no rows{broken}")
     study = None if "study" in rows else _study_of_rows(rows)
     rows = rows.assign(
         **{name: rows[name].map(str).where(rows[name].notna(), "") if name in rows else "" for name in _KEYS}

@@ -186,3 +186,12 @@ def test_a_file_of_several_metrics_is_told_with_the_choices(tmp_path: Path) -> N
     assert collection.files == ()
     (skipped,) = collection.skipped
     assert "--correct em or f1" in skipped.reason
+
+
+def test_a_file_of_which_no_line_can_be_read_says_so(tmp_path: Path) -> None:
+    (tmp_path / "broken.jsonl").write_text('{"doc_id": 0, "doc"\n')
+    without = [{key: value for key, value in sample(i).items() if key != "filtered_resps"} for i in range(3)]
+    write(tmp_path, f"samples_peru_{TIME}.jsonl", without)
+    reasons = " ".join(skipped.reason for skipped in collect(str(tmp_path)).skipped)
+    assert "it holds no rows: its 1 lines cannot be read" in reasons
+    assert "no line is a sample of lm-eval, with doc and filtered_resps" in reasons
