@@ -10,19 +10,22 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from confidence_tasks.own_replies.columns import plain_name
-from confidence_tasks.reading.equal_answers import are_equal, word_similarity
+from confidence_tasks.reading.equal_answers import are_equal
 from confidence_tasks.reading.option_scores import OptionTable, option_negentropy, option_self_certainty
+from confidence_tasks.reading.sample_signals import SAMPLE_SIGNALS, Samples, several_samples
 from confidence_tasks.reading.signal_scales import COUNT, DIVERGENCE, NATS, PROBABILITY, SHARE, Scale
 from confidence_tasks.reading.token_probabilities import is_possible
+from confidence_tasks.reading.token_signals import MissingSignalError
 from confidence_tasks.sources.source import SourceError
-from confidence_tasks.statistics import information
-from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray
 from confidence_tasks.study.trial import Kind, Question
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -227,58 +230,40 @@ def _of_options(options: Mapping[str, float], answer: str) -> dict[str, float]:
 
 
 def _of_samples(cells: _Cells) -> dict[str, float]:
-    """Return the signals of the samples that have an answer."""
-    kept = [i for i, sample in enumerate(cells.samples) if sample]
-    if not kept:
-        return {}
-    same, similarity = _compared([cells.answer, *(cells.samples[i] for i in kept)], cells.kind)
-    values = {"agreement": float(same[0, 1:].mean()), **_of_answer(cells.logprobs, similarity[0, 1:])}
-    if len(kept) < 2:
-        return values
-    clusters = information.meaning_clusters(same[1:, 1:])
-    is_listed = len(cells.sample_logprobs) == len(cells.samples)
-    logprobs = [cells.sample_logprobs[i] for i in kept] if is_listed else []
-    return {
-        **values,
-        **_of_graph(similarity[1:, 1:]),
-        "semantic_sets": -float(len(set(clusters.tolist()))),
-        "semantic_entropy_discrete": -information.semantic_entropy(clusters),
-        **(_of_sampled_tokens(clusters, logprobs) if logprobs and all(logprobs) else {}),
-    }
+    """Return the signals of the samples, as far as the row has what they need."""
+    answered, values = _AnsweredRow(cells), {}
+    for name, read in SAMPLE_SIGNALS.items():
+        with suppress(MissingSignalError):
+            values[name] = read(answered)
+    return values
 
 
-def _compared(texts: Sequence[str], kind: Kind) -> tuple[BoolArray, FloatArray]:
-    """Return which texts mean the same, and how similar they are."""
-    same = np.array([[are_equal(kind, one, other) for other in texts] for one in texts])
-    np.fill_diagonal(same, True)
-    similarity = same.astype(np.float64)
-    return same, np.maximum(similarity, word_similarity(texts)) if kind == "text" else similarity
+@dataclass(frozen=True)
+class _AnsweredRow:
+    """The answer of a row with its samples, for the signals of samples."""
 
+    cells: _Cells
 
-def _of_sampled_tokens(clusters: IntArray, logprobs: Sequence[Sequence[float]]) -> dict[str, float]:
-    means, sums = list(map(fmean, logprobs)), list(map(math.fsum, logprobs))
-    return {
-        "semantic_entropy": -information.semantic_entropy(clusters, means),
-        "sequence_entropy": -information.monte_carlo_entropy(sums),
-        "sequence_entropy_normalised": -information.monte_carlo_entropy(means),
-    }
+    @property
+    def logprobs(self) -> list[float]:
+        if not self.cells.logprobs:
+            raise MissingSignalError("the answer has no log-probabilities")
+        return self.cells.logprobs
 
+    @cached_property
+    def samples(self) -> Samples:
+        answers = [self.cells.answer, *filter(None, self.cells.samples)]
+        if len(answers) < 2:
+            raise MissingSignalError("no sample has an answer")
+        same = np.array([[are_equal(self.cells.kind, one, other) for other in answers] for one in answers])
+        np.fill_diagonal(same, True)
+        return Samples.compare(self.cells.kind, answers, same)
 
-def _of_answer(logprobs: Sequence[float], similarities: FloatArray) -> dict[str, float]:
-    """Return the signals of the answer's probability and its similarity to the samples."""
-    if not logprobs:
-        return {}
-    consistency = information.consistency_and_confidence(fmean(logprobs), similarities)
-    return {
-        "cocoa": -information.cocoa(math.fsum(logprobs), similarities),
-        "consistency_and_confidence": consistency,
-    }
-
-
-def _of_graph(similarity: FloatArray) -> dict[str, float]:
-    return {
-        "degree_matrix": -information.degree_uncertainty(similarity),
-        "eccentricity": -information.eccentricity(similarity),
-        "eigenvalue_sum": -information.eigenvalue_sum(similarity),
-        "kernel_entropy": -information.kernel_language_entropy(similarity),
-    }
+    @property
+    def sample_logprobs(self) -> list[list[float]]:
+        several_samples(self)
+        listed, samples = self.cells.sample_logprobs, self.cells.samples
+        kept = [logprobs for logprobs, sample in zip(listed, samples, strict=False) if sample]
+        if len(listed) != len(samples) or not all(kept):
+            raise MissingSignalError("a sample has no log-probabilities")
+        return kept

@@ -1,4 +1,4 @@
-"""Servers with faults: every answer that was paid for keeps every signal that can be had, on a chat endpoint of lm-eval."""
+"""Servers with faults: an answer that was paid for keeps every signal that can be had, on chat endpoints of lm-eval."""
 
 from __future__ import annotations
 

@@ -5,40 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from confidence_tasks.reading.equal_answers import word_similarity
+from confidence_tasks.reading.sample_signals import Samples, several_samples
 from confidence_tasks.reading.token_probabilities import answer_slice, is_known, token_problem
 from confidence_tasks.reading.token_signals import MissingSignalError
-from confidence_tasks.statistics.information import meaning_clusters
 from confidence_tasks.studies.signals.reader import AnswerReply, read_answer_reply, same_meaning
 from confidence_tasks.study import ModelReply, Question, Replies, Token
-
-if TYPE_CHECKING:
-    from confidence_tasks.statistics.core import FloatArray
-
-
-class Samples(NamedTuple):
-    """Samples with an answer.
-
-    Attributes
-    ----------
-    replies : list of (ModelReply, AnswerReply)
-        The samples as given and as read.
-    agree : list of bool
-        Whether each means the same as the answer.
-    clusters : list of int
-        Number of the meaning of each.
-    similarity : ndarray, shape (n + 1, n + 1)
-        Similarity of the answer, which is first, and the samples.
-    """
-
-    replies: list[tuple[ModelReply, AnswerReply]]
-    agree: list[bool]
-    clusters: list[int]
-    similarity: FloatArray
 
 
 @dataclass(frozen=True)
@@ -76,33 +48,28 @@ class AnsweredQuestion:
         return answer_logprobs(self.reply("answer"), self.reading)
 
     @cached_property
-    def samples(self) -> Samples:
-        """The samples that have an answer; MissingSignalError if none has, or if they cannot be compared."""
+    def answered_samples(self) -> list[tuple[ModelReply, AnswerReply]]:
+        """The samples that have an answer, as given and as read; MissingSignalError if none has."""
         replies = self.replies.get("samples", ())
         readings = [(reply, read_answer_reply(reply.text, self.question)) for reply in replies]
         answered = [(reply, reading) for reply, reading in readings if reading.answer]
         if not answered:
             unfinished = next((reply.problem for reply in replies if reply.stop), "")
             raise MissingSignalError(unfinished or f"none of the {len(replies)} samples has an answer")
-        answers = [self.reading.answer, *(reading.answer for _, reading in answered)]
-        same = same_meaning(self.question, answers, self.replies.get("judge", ()))
-        similarity = same.astype(np.float64)
-        if self.question.kind == "text":
-            similarity = np.maximum(similarity, word_similarity(answers))
-        clusters = meaning_clusters(same[1:, 1:])
-        return Samples(answered, same[0, 1:].tolist(), clusters.tolist(), similarity)
+        return answered
 
-    @property
-    def several_samples(self) -> Samples:
-        """The samples, if there are two or more; otherwise MissingSignalError."""
-        if len(self.samples.replies) < 2:
-            raise MissingSignalError("one sample with an answer has no entropy: two or more are needed")
-        return self.samples
+    @cached_property
+    def samples(self) -> Samples:
+        """The samples that have an answer; MissingSignalError if none has, or if they cannot be compared."""
+        answers = [self.reading.answer, *(reading.answer for _, reading in self.answered_samples)]
+        same = same_meaning(self.question, answers, self.replies.get("judge", ()))
+        return Samples.compare(self.question.kind, answers, same)
 
     @property
     def sample_logprobs(self) -> list[list[float]]:
         """Log-probabilities of the tokens of each sample's answer, of two or more samples."""
-        return [answer_logprobs(*sample) for sample in self.several_samples.replies]
+        several_samples(self)
+        return [answer_logprobs(*sample) for sample in self.answered_samples]
 
 
 def require(value: float, problem: str) -> float:

@@ -9,8 +9,8 @@ from functools import partial
 from statistics import fmean
 
 from confidence_tasks.reading import token_signals
+from confidence_tasks.reading.sample_signals import SAMPLE_SIGNALS
 from confidence_tasks.reading.signal_scales import COUNT, DIVERGENCE, NATS, PROBABILITY, SHARE, Scale
-from confidence_tasks.statistics import information
 from confidence_tasks.studies.signals import of_calls, of_samples
 from confidence_tasks.studies.signals.answered import AnsweredQuestion
 from confidence_tasks.study import ModelReply
@@ -57,10 +57,13 @@ def _of_answer(read: Callable[[ModelReply], float]) -> Callable[[AnsweredQuestio
     return lambda answered: read(answered.reply("answer"))
 
 
+def _of_samples(name: str, *, logprobs: str = "", needs: str = "", scale: Scale = NATS) -> Signal:
+    return Signal(SAMPLE_SIGNALS[name], ("samples",), logprobs, scale, needs)
+
+
 _of_tokens = partial(Signal, logprobs="answer", scale=NATS, needs=LOGPROBS)
 _of_alternatives = partial(Signal, logprobs="answer", needs=ALTERNATIVES)
 _of_trace = partial(Signal, logprobs="answer", scale=NATS)
-_of_samples = partial(Signal, stages=("samples",), scale=NATS)
 _of_sampled_tokens = partial(_of_samples, logprobs="samples", needs=LOGPROBS)
 
 SIGNALS: Mapping[str, Signal] = {
@@ -95,21 +98,23 @@ SIGNALS: Mapping[str, Signal] = {
         "p_true_samples",
         needs=ALTERNATIVES,
     ),
-    "agreement": _of_samples(of_samples.agreement, scale=PROBABILITY),
-    "semantic_entropy": _of_sampled_tokens(of_samples.semantic_entropy),
-    "semantic_entropy_discrete": _of_samples(of_samples.semantic_entropy_discrete),
-    "semantic_sets": _of_samples(of_samples.semantic_sets, scale=COUNT),
-    "degree_matrix": _of_samples(of_samples.negative(information.degree_uncertainty), scale=COUNT),
-    "eccentricity": _of_samples(of_samples.negative(information.eccentricity), scale=COUNT),
-    "eigenvalue_sum": _of_samples(of_samples.negative(information.eigenvalue_sum), scale=COUNT),
-    "kernel_entropy": _of_samples(of_samples.negative(information.kernel_language_entropy)),
-    "sequence_entropy": _of_sampled_tokens(of_samples.sequence_entropy),
-    "sequence_entropy_normalised": _of_sampled_tokens(of_samples.sequence_entropy_normalised),
-    "cocoa": _of_samples(of_samples.cocoa, logprobs="answer", needs=LOGPROBS),
+    "agreement": _of_samples("agreement", scale=PROBABILITY),
+    "semantic_entropy": _of_sampled_tokens("semantic_entropy"),
+    "semantic_entropy_discrete": _of_samples("semantic_entropy_discrete"),
+    "semantic_sets": _of_samples("semantic_sets", scale=COUNT),
+    "degree_matrix": _of_samples("degree_matrix", scale=COUNT),
+    "eccentricity": _of_samples("eccentricity", scale=COUNT),
+    "eigenvalue_sum": _of_samples("eigenvalue_sum", scale=COUNT),
+    "kernel_entropy": _of_samples("kernel_entropy"),
+    "sequence_entropy": _of_sampled_tokens("sequence_entropy"),
+    "sequence_entropy_normalised": _of_sampled_tokens("sequence_entropy_normalised"),
+    "cocoa": _of_samples("cocoa", logprobs="answer", needs=LOGPROBS),
     "consistency_and_confidence": _of_samples(
-        of_samples.consistency_and_confidence, logprobs="answer", needs=LOGPROBS, scale=SHARE
+        "consistency_and_confidence", logprobs="answer", needs=LOGPROBS, scale=SHARE
     ),
-    "trace_agreement": _of_sampled_tokens(of_samples.trace_agreement, scale=SHARE, needs=TRACE),
+    "trace_agreement": Signal(
+        of_samples.trace_agreement, ("samples",), logprobs="samples", scale=SHARE, needs=TRACE
+    ),
     "top_k": Signal(of_calls.top_k, ("top_k",)),
     "distribution": Signal(of_calls.distribution, ("distribution",), needs="options"),
     "panel": Signal(of_calls.panel, (of_calls.PANEL,), needs="model roles", on_lm_eval=False),
