@@ -42,6 +42,7 @@ from tests.unit.studies.published_figures import (
     stated_answers,
 )
 
+from confidence_tasks.replications.logprob_metacognition.octiles import ESTIMATORS
 from confidence_tasks.sources import load
 from confidence_tasks.sources.fermi import AUTHORS
 from confidence_tasks.sources.generated import lifeeval_questions, load_life_table
@@ -57,8 +58,7 @@ from confidence_tasks.statistics.calibration import confidence_correlation, conv
 from confidence_tasks.statistics.discretization import round_share
 from confidence_tasks.statistics.life_table import Window
 from confidence_tasks.studies.lifeeval.trials import maximum_score
-from confidence_tasks.studies.logprob_metacognition.replies import DOMAINS, domain_of
-from confidence_tasks.studies.logprob_metacognition.version_2 import ESTIMATORS
+from confidence_tasks.studies.logprob_metacognition.domains import DOMAINS, domain_of
 from confidence_tasks.studies.riskeval.replies import PENALTIES
 
 PAGE = Path(__file__).parents[1] / "docs" / "against_the_papers.md"

@@ -19,7 +19,8 @@ from tests.unit.reading.fuzz_targets import PARTS, READERS, SCORED
 
 from confidence_tasks.reading.grading import match_answer
 from confidence_tasks.reading.token_probabilities import answer_tokens
-from confidence_tasks.studies.logprob_metacognition.replies import domain_of, read_short_answer
+from confidence_tasks.studies.logprob_metacognition.domains import domain_of
+from confidence_tasks.studies.logprob_metacognition.replies import read_short_answer
 from confidence_tasks.study.stage import Token
 from confidence_tasks.study.trial import Question
 

@@ -16,19 +16,20 @@ import numpy as np
 import pandas as pd
 
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
+from confidence_tasks.replications.logprob_metacognition.hypotheses import (
+    ROBUSTNESS_CHECKS,
+    hypotheses,
+    monotonicity,
+)
 from confidence_tasks.report.estimates.model_numbers import model_numbers
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.estimates.two_models import compare_models
 from confidence_tasks.statistics import bootstrap
 from confidence_tasks.statistics.discrimination import auroc2
 from confidence_tasks.studies.logprob_metacognition import STUDY as NLP_METAD
-from confidence_tasks.studies.logprob_metacognition.hypotheses import (
-    ROBUSTNESS_CHECKS,
-    hypotheses,
-    monotonicity,
-)
+from confidence_tasks.studies.logprob_metacognition.cell_tables import BINNINGS
 from confidence_tasks.studies.logprob_metacognition.measures import MEASURES
-from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, LogprobResampler, resample
+from confidence_tasks.studies.logprob_metacognition.resampling import LogprobResampler, resample
 
 N, RESAMPLES = 5_000, 10_000
 SETTINGS = Settings(RESAMPLES, 0.95, 42)

@@ -12,6 +12,7 @@ from tests.stages import sureness
 
 from confidence_tasks import catalogue
 from confidence_tasks.report.figures.general import GENERAL
+from confidence_tasks.report.paper.filled import replications
 from confidence_tasks.report.study_report import StudyReport, study_report
 from confidence_tasks.statistics import auroc2, calibration
 from confidence_tasks.studies.scales import STUDY as SCALES
@@ -146,8 +147,40 @@ def test_a_mistake_in_a_study_is_an_error_when_it_is_loaded(changes: dict[str, o
 
 
 @pytest.mark.parametrize("study", catalogue.studies(), ids=lambda study: study.name)
-def test_the_report_of_every_study_can_be_loaded(study: Study) -> None:
-    assert isinstance(study_report(study), StudyReport)
+def test_the_report_of_every_study_can_be_loaded_and_names_its_paper_by_a_string(study: Study) -> None:
+    report = study_report(study)
+    assert isinstance(report, StudyReport)
+    assert isinstance(report.replication, str)
+    assert bool(report.replications) == bool(report.replication)
+
+
+OUTSIDE_PAPER = """
+from confidence_tasks.report.paper import NotMade, Replication, TaskParameters
+from confidence_tasks.report.study_report import StudyReport
+
+PAPER = Replication(
+    "elsewhere", "Somebody (2026)", {{"elsewhere": TaskParameters()}}, (NotMade("1", "A diagram.", why="No data."),)
+)
+REPORT = StudyReport(replication="{module}:{paper}")
+"""
+
+
+def study_with_a_paper(packages: Path, paper: str) -> None:
+    study = STUDY.format(name="elsewhere").replace(
+        "module=__name__,", 'module=__name__, report="elsewhere:REPORT",'
+    )
+    install(packages, "elsewhere", study + OUTSIDE_PAPER.format(module="elsewhere", paper=paper))
+
+
+def test_a_study_of_another_package_names_its_own_paper(packages: Path) -> None:
+    study_with_a_paper(packages, "PAPER")
+    assert replications()[-1].name == "elsewhere"
+
+
+def test_a_paper_that_is_no_replication_is_an_error_that_names_the_study(packages: Path) -> None:
+    study_with_a_paper(packages, "STUDY")
+    with pytest.raises(TypeError, match="study elsewhere: elsewhere:STUDY is a Study, not a Replication"):
+        replications()
 
 
 def test_a_mistake_in_a_report_is_an_error_when_it_is_loaded() -> None:
@@ -172,7 +205,7 @@ def test_a_study_written_for_version_0_1_loads_with_a_warning_that_says_what_to_
         "checks": (checks.GENERAL, Reference(scales, "unstable_m_ratio")),
         "corroborating_measures": {"mratio": ("auroc", "meta_information")},
         "grouping": LazyModule("confidence_tasks.report.task_trials").by_condition,
-        "replication": Reference(scales, "REPLICATION"),
+        "replication": Reference("confidence_tasks.replications.scales", "REPLICATION"),
         "reply_forms": Reference(scales, "REPLY_FORMS"),
         "power": None,
     }
@@ -183,7 +216,7 @@ def test_a_study_written_for_version_0_1_loads_with_a_warning_that_says_what_to_
     expected = study_report(SCALES)
     assert found.checks == expected.checks
     assert found.figures == (expected.figures[0], *GENERAL)
-    assert found.replication is expected.replication
+    assert found.replications == expected.replications
     assert found.reply_forms is expected.reply_forms
     assert found.power == ()
     assert found.grouping({"condition": np.array([], dtype=object)}) == []

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 from tests.unit.studies.logprob_trials import DOMAINS, Evidence, together, trials
 
-from confidence_tasks.report.estimates.settings import Settings
-from confidence_tasks.studies.logprob_metacognition.hypotheses import (
+from confidence_tasks.replications.logprob_metacognition.hypotheses import (
     TEMPERATURES,
     Outcome,
     domain_specific_efficiency,
@@ -19,12 +18,9 @@ from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     suboptimal_metacognition,
     temperature_dissociation,
 )
-from confidence_tasks.studies.logprob_metacognition.resampling import (
-    BINNINGS,
-    PRIMARY,
-    LogprobResampler,
-    resample,
-)
+from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.studies.logprob_metacognition.cell_tables import BINNINGS, PRIMARY
+from confidence_tasks.studies.logprob_metacognition.resampling import LogprobResampler, resample
 
 EQUAL = Evidence(1.4, 1.0, 0.5)
 """M-ratio 1."""

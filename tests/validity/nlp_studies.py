@@ -16,21 +16,15 @@ import numpy as np
 import pandas as pd
 from tests.unit.studies.logprob_trials import DOMAINS, TRIVIA, Evidence, together, trials
 
-from confidence_tasks.report.estimates.settings import Settings
-from confidence_tasks.studies.logprob_metacognition.hypotheses import (
+from confidence_tasks.replications.logprob_metacognition.hypotheses import (
     ROBUSTNESS_CHECKS,
     compare_pairs,
+    limits,
     monotonicity,
 )
-from confidence_tasks.studies.logprob_metacognition.resampling import (
-    BINNINGS,
-    PRIMARY,
-    Cell,
-    CellKey,
-    LogprobResampler,
-    limits,
-    resample,
-)
+from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.studies.logprob_metacognition.cell_tables import BINNINGS, PRIMARY, CellKey
+from confidence_tasks.studies.logprob_metacognition.resampling import Cell, LogprobResampler, resample
 
 INFINITE = 100_000
 """Questions that stand for infinitely many."""

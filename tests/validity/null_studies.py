@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from confidence_tasks.replications.logprob_metacognition.hypotheses import rise_p_values
 from confidence_tasks.statistics import (
     auroc2,
     ece,
@@ -20,8 +21,7 @@ from confidence_tasks.statistics import (
 from confidence_tasks.statistics.calibration import spiegelhalter_z
 from confidence_tasks.statistics.inference import bonferroni
 from confidence_tasks.statistics.information import meta_information_test
-from confidence_tasks.studies.logprob_metacognition.hypotheses import rise_p_values
-from confidence_tasks.studies.logprob_metacognition.resampling import quarters_of
+from confidence_tasks.studies.logprob_metacognition.quarters import quarters_of
 
 ALPHA = 0.05
 EXCHANGES = 199

@@ -26,9 +26,10 @@ from confidence_tasks.studies.lifeeval.report import by_radius_sex_and_age
 from confidence_tasks.studies.question_sets import STUDY as QUESTION_SETS
 from confidence_tasks.studies.question_sets import measures as question_sets
 from confidence_tasks.studies.riskeval import measures as riskeval_measures
-from confidence_tasks.studies.riskeval.measures import OVER_PENALTIES, riskeval_trial
 from confidence_tasks.studies.riskeval.replies import penalty_of
 from confidence_tasks.studies.riskeval.report import by_penalty_and_regime
+from confidence_tasks.studies.riskeval.summary import OVER_PENALTIES
+from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales import measures as scales
 from confidence_tasks.studies.scales.replies import BASELINE

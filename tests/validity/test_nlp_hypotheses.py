@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 from tests.unit.studies.logprob_trials import DOMAINS, NATURAL, Evidence, together, trials
 
-from confidence_tasks.report.estimates.settings import Settings
-from confidence_tasks.studies.logprob_metacognition.hypotheses import (
+from confidence_tasks.replications.logprob_metacognition.hypotheses import (
     ROBUSTNESS_CHECKS,
     domain_specific_efficiency,
     hidden_structure,
@@ -18,7 +17,9 @@ from confidence_tasks.studies.logprob_metacognition.hypotheses import (
     suboptimal_metacognition,
     temperature_dissociation,
 )
-from confidence_tasks.studies.logprob_metacognition.resampling import quarters_of, resample
+from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.studies.logprob_metacognition.quarters import quarters_of
+from confidence_tasks.studies.logprob_metacognition.resampling import resample
 
 pytestmark = pytest.mark.slow
 

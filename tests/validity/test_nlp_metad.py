@@ -13,9 +13,10 @@ from tests.unit.studies.logprob_trials import DOMAINS, TRIVIA, Evidence, trials
 from tests.validity.nlp_null_studies import supported
 from tests.validity.nlp_studies import DESIGNS, EVIDENCE, Coverage, coverages
 
+from confidence_tasks.replications.logprob_metacognition.hypotheses import CHANCE, monotonicity
 from confidence_tasks.report.estimates.settings import Settings
-from confidence_tasks.studies.logprob_metacognition.hypotheses import CHANCE, monotonicity
-from confidence_tasks.studies.logprob_metacognition.resampling import BINNINGS, PRIMARY, CellKey, resample
+from confidence_tasks.studies.logprob_metacognition.cell_tables import BINNINGS, PRIMARY, CellKey
+from confidence_tasks.studies.logprob_metacognition.resampling import resample
 
 pytestmark = pytest.mark.slow
 

@@ -46,9 +46,10 @@ class StudyReport:
         report says whether one of these differs significantly in the same direction.
     overviews : tuple of OverviewDesign
         Tables that compare tasks of several studies (:class:`~confidence_tasks.report.extra_tables.OverviewDesign`).
-    replication : Replication or tuple of Replication, optional
-        The tables and figures of the paper (:class:`~confidence_tasks.report.paper.Replication`), or of each of its
-        versions. If a paper has several studies, one of them has the replication.
+    replication : str, optional
+        Where the study's paper is, such as ``"my_study.paper:REPLICATION"``: a
+        :class:`~confidence_tasks.report.paper.Replication`, or a tuple of one for each version of the paper. All
+        studies of a paper name it.
     reply_forms : mapping of str to ReplyForm, optional
         How files with replies are scored without a model (:class:`~confidence_tasks.report.reply_forms.ReplyForm`),
         by the name that ``score --study`` takes. By default there is one form, for studies with a single call.
@@ -66,16 +67,18 @@ class StudyReport:
     analysis: Callable[..., Any] | None = None
     corroborating_measures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     overviews: tuple[Any, ...] = ()
-    replication: Any = None
+    replication: Any = ""
     reply_forms: Mapping[str, Any] | None = None
     power: tuple[Any, ...] | None = None
 
     @property
     def replications(self) -> tuple[Any, ...]:
-        """The replications, of which there may be none."""
-        if self.replication is None:
+        """The replications of the paper, of which there may be none."""
+        if not self.replication:
             return ()
-        return self.replication if isinstance(self.replication, tuple) else (self.replication,)
+        # A study of version 0.1 has the replication itself.
+        found = resolve_name(self.replication) if isinstance(self.replication, str) else self.replication
+        return found if isinstance(found, tuple) else (found,)
 
 
 @cache

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from inspect_ai import eval as inspect_eval
@@ -19,6 +20,8 @@ from confidence_tasks import catalogue, studies
 from confidence_tasks.harness.inspect.task import study_task
 from confidence_tasks.logs.log_scores import logged_metrics
 from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.report.paper import Runs
+from confidence_tasks.report.paper.filled import fill_table
 from confidence_tasks.simulation.reply import role_responders
 from confidence_tasks.sources import Question, SourceError, hub, load, table
 from confidence_tasks.sources.hub import HubSource
@@ -65,6 +68,17 @@ def test_the_new_study_runs_and_its_report_is_written(sureness: ModuleType, tmp_
 
     report = report_of(collect([str(tmp_path / "logs")]), settings=Settings(100))
     assert "Does a model that says it is sure know more?" in report.html
+
+    names: dict[str, Any] = {}
+    exec(BLOCKS["replications/sureness.py"], names)
+    replication = names["REPLICATION"]
+    filled = fill_table(replication.items[0], replication, Runs(report.results))
+    assert [labels for labels, _ in filled.rows] == [
+        ("simulated/ideal", "at once"),
+        ("simulated/ideal", "afterwards"),
+    ]
+    for (_, cells), condition in zip(filled.rows, ("at_once", "afterwards"), strict=True):
+        assert cells[0].values == (pytest.approx(found[f"auroc/{condition}"]),)
 
 
 @pytest.mark.parametrize("condition", ["at_once", "afterwards"])

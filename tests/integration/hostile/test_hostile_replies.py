@@ -14,7 +14,8 @@ from confidence_tasks import riskeval
 from confidence_tasks.logs.collection import collect
 from confidence_tasks.report.build import report_of
 from confidence_tasks.report.estimates.settings import Settings
-from confidence_tasks.studies.riskeval.replies import Fault, judge_prompt, parser_prompt, read_verdict
+from confidence_tasks.studies.riskeval.judgements import Fault, read_verdict
+from confidence_tasks.studies.riskeval.replies import judge_prompt, parser_prompt
 
 from .hostile_replies import HOSTILE, MARK_ME
 

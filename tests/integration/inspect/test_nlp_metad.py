@@ -12,8 +12,8 @@ from inspect_ai.model import GenerateConfig, Logprob, Logprobs, ModelOutput, Mod
 
 from confidence_tasks import nlp_metad
 from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.studies.logprob_metacognition.domains import read_domain
 from confidence_tasks.studies.logprob_metacognition.measures import MEASURES
-from confidence_tasks.studies.logprob_metacognition.replies import read_domain
 from confidence_tasks.studies.logprob_metacognition.scorer import nlp_metad_scorer
 
 from .conftest import Run, metrics, trials

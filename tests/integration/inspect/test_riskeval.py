@@ -17,9 +17,10 @@ from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.figures import Line
 from confidence_tasks.simulation.subject import pick
-from confidence_tasks.studies.riskeval.measures import COUNTS, MEASURES, REGIMES
+from confidence_tasks.studies.riskeval.measures import COUNTS, MEASURES
 from confidence_tasks.studies.riskeval.replies import PENALTIES, condition_of
 from confidence_tasks.studies.riskeval.scorer import riskeval_scorer
+from confidence_tasks.studies.riskeval.summary import REGIMES
 
 from .conftest import Run, metrics, trials
 

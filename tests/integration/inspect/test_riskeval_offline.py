@@ -11,13 +11,8 @@ from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.simulation.reply import ROLES, SimulatedRole, make_role, reply_in_role
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.riskeval.replies import (
-    JUDGE_SYSTEM,
-    PARSER_SYSTEM,
-    judge_prompt,
-    parser_prompt,
-    read_verdict,
-)
+from confidence_tasks.studies.riskeval.judgements import read_verdict
+from confidence_tasks.studies.riskeval.replies import JUDGE_SYSTEM, PARSER_SYSTEM, judge_prompt, parser_prompt
 
 from .conftest import Run, metrics, trials
 

@@ -37,8 +37,10 @@ from confidence_tasks import with_confidence
 from confidence_tasks.harness.compat import prerequisite_error
 from confidence_tasks.harness.inspect.schemas import IGNORING
 from confidence_tasks.logs.collection import collect
+from confidence_tasks.studies.benchmark.ask_inspect import why_no_answer
 from confidence_tasks.studies.benchmark.asking import parse_asks
-from confidence_tasks.studies.benchmark.scorer import _why_unanswered, side_conversation, stated_confidence
+from confidence_tasks.studies.benchmark.scorer import stated_confidence
+from confidence_tasks.studies.benchmark.side_conversation import side_conversation
 from confidence_tasks.study.stage import ModelReply, Token
 
 SUMS = """
@@ -372,7 +374,7 @@ def test_an_agent_that_ends_with_a_call_of_a_tool_is_asked() -> None:
     call = ToolCall(id="1", function="submit", arguments={"answer": "4"})
     output = ModelOutput.for_tool_call("mockllm/model", call.function, call.arguments)
     output.choices[0].message.content = [ContentReasoning(reasoning="It is 4.")]
-    assert not _why_unanswered(output)
+    assert not why_no_answer(output)
 
 
 def test_a_simulated_subject_answers_any_task_and_is_as_sure_as_its_profile_says(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from tests.integration.lm_eval.harnesses import Scripted, different, inspect_met
 
 from confidence_tasks import fermieval
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
-from confidence_tasks.studies.fermieval.trials import CONFORMAL_MEASURES, JACKKNIFE_MEASURES, MEASURES
+from confidence_tasks.studies.fermieval.adjusted_measures import CONFORMAL_MEASURES, JACKKNIFE_MEASURES
+from confidence_tasks.studies.fermieval.measures import MEASURES
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("mirror")]
 

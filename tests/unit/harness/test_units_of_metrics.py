@@ -8,9 +8,9 @@ from tests.unit.studies.test_fermieval_trials import made_up
 from tests.unit.studies.test_riskeval_trials import simulate
 
 from confidence_tasks.harness.inspect.metrics import reference_of, study_metrics
-from confidence_tasks.studies.fermieval.trials import fermieval_summary
-from confidence_tasks.studies.riskeval.measures import riskeval_summary
+from confidence_tasks.studies.fermieval.summary import fermieval_summary
 from confidence_tasks.studies.riskeval.replies import condition_of
+from confidence_tasks.studies.riskeval.summary import riskeval_summary
 
 PENALTIES = (1.0, 10.0, 100.0)
 RISK = {"conditions": [condition_of(each) for each in PENALTIES], "seed": 0}

@@ -40,13 +40,9 @@ from confidence_tasks.studies.question_sets.reader import (
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval import measures as riskeval
 from confidence_tasks.studies.riskeval.confidence import find_confidences, verbal_confidence
-from confidence_tasks.studies.riskeval.replies import (
-    judge_prompt,
-    parser_prompt,
-    read_parser_reply,
-    read_risk_reply,
-    read_verdict,
-)
+from confidence_tasks.studies.riskeval.judgements import read_parser_reply, read_verdict
+from confidence_tasks.studies.riskeval.reader import read_risk_reply
+from confidence_tasks.studies.riskeval.replies import judge_prompt, parser_prompt
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales.reader import read_scale_reply
 from confidence_tasks.studies.scales.replies import ELICITATIONS

@@ -12,8 +12,8 @@ from confidence_tasks.reading.abstention import is_refusal
 from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.studies.lifeeval.reader import read_age
 from confidence_tasks.studies.riskeval.confidence import find_confidences
-from confidence_tasks.studies.riskeval.measures import riskeval_trial
-from confidence_tasks.studies.riskeval.replies import read_risk_reply
+from confidence_tasks.studies.riskeval.reader import read_risk_reply
+from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales.reader import read_scale_reply
 from confidence_tasks.studies.scales.trials import read_reply
 from confidence_tasks.study import ModelReply, Question

@@ -25,7 +25,7 @@ from confidence_tasks.reading.cleaning import (
 )
 from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.reading.thoughts import strip_thoughts
-from confidence_tasks.studies.riskeval.replies import read_risk_reply
+from confidence_tasks.studies.riskeval.reader import read_risk_reply
 from confidence_tasks.studies.scales.reader import read_scale_reply
 
 EXAMPLES = {

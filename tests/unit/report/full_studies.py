@@ -19,8 +19,8 @@ from confidence_tasks.sources import Question, load
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
 from confidence_tasks.studies.fermieval.replies import TEST
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
-from confidence_tasks.studies.riskeval.measures import riskeval_trial
 from confidence_tasks.studies.riskeval.replies import penalty_of
+from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales.replies import BASELINE
 from confidence_tasks.study.definition import Study

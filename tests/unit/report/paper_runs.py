@@ -27,7 +27,7 @@ from confidence_tasks.sources.generated import lifeeval_question
 from confidence_tasks.studies.fermieval.replies import interval_reply
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
 from confidence_tasks.studies.lifeeval.trials import maximum_score
-from confidence_tasks.studies.riskeval.measures import riskeval_trial
+from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales.replies import BOUNDARY, GRANULARITY, NONSTANDARD
 
 MODELS = ('lab/a_b&50%\\x#{1}$^~"q"', '=cmd|模型<i>é"')

@@ -19,8 +19,8 @@ from confidence_tasks.studies.fermieval.replies import LEVELS, interval_reply
 from confidence_tasks.studies.fermieval.subject import stated_ends
 from confidence_tasks.studies.lifeeval.trials import maximum_score
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
-from confidence_tasks.studies.riskeval.measures import riskeval_trial
 from confidence_tasks.studies.riskeval.replies import penalty_of
+from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales.replies import GRANULARITY
 from confidence_tasks.study.definition import Study

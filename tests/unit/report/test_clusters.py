@@ -27,7 +27,7 @@ from confidence_tasks.report.results import results_and_lost
 from confidence_tasks.sources import load
 from confidence_tasks.sources.clusters import with_cluster
 from confidence_tasks.statistics.inference.limits import skewness_corrected_limits
-from confidence_tasks.studies.logprob_metacognition.resampling import version_1
+from confidence_tasks.studies.logprob_metacognition.fixed_edges import version_1
 from confidence_tasks.study import Question
 from confidence_tasks.study.trial import question_from_metadata, question_metadata
 

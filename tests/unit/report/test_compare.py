@@ -27,7 +27,7 @@ from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
 from confidence_tasks.studies.logprob_metacognition import STUDY as LOGPROB
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
-from confidence_tasks.studies.riskeval.measures import riskeval_trial
+from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.study.definition import Study
 

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from tests.unit.report.runs import undrawn_report
 
+from confidence_tasks.replications.riskeval import SOURCES
 from confidence_tasks.report import Report, collect
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.paper import PaperFigure
 from confidence_tasks.report.paper.filled import Filled
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.riskeval.measures import riskeval_trial
 from confidence_tasks.studies.riskeval.replies import PENALTIES
-from confidence_tasks.studies.riskeval.report import COMPARABLE, NOT_COMPARABLE, SOURCES
+from confidence_tasks.studies.riskeval.report import COMPARABLE, NOT_COMPARABLE
+from confidence_tasks.studies.riskeval.trials import riskeval_trial
 
 PAPER = {
     1: ("hle", 10.0),

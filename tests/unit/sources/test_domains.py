@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from confidence_tasks.sources import load
-from confidence_tasks.studies.logprob_metacognition.replies import DOMAINS, LEXICON, UNCLASSIFIED, domain_of
+from confidence_tasks.studies.logprob_metacognition.domains import DOMAINS, LEXICON, UNCLASSIFIED, domain_of
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from tests.unit.report.runs import SUBJECTS, rows, undrawn_report, write
 from confidence_tasks.report import collect
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.estimates.two_models import compare_models
-from confidence_tasks.studies.fermieval.trials import fermieval_summary
+from confidence_tasks.studies.fermieval.summary import fermieval_summary
 
 FEW = Settings(n_resamples=100)
 LEVEL = "p=0.9"

@@ -10,13 +10,13 @@ from tests.trials import fermieval_trial, sample_trial, samples_summary
 
 from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.sources import Question
+from confidence_tasks.studies.fermieval.methods import mean_reductions, method_table
 from confidence_tasks.studies.fermieval.replies import LEVELS, interval_reply
-from confidence_tasks.studies.fermieval.report import mean_reductions, method_table
 from confidence_tasks.studies.fermieval.subject import (
     belief,
     stated_ends,
 )
-from confidence_tasks.studies.fermieval.trials import fermieval_summary
+from confidence_tasks.studies.fermieval.summary import fermieval_summary
 from confidence_tasks.studies.fermieval_logprob.measures import logprob_summary
 from confidence_tasks.studies.fermieval_logprob.subject import exponent_distribution
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial

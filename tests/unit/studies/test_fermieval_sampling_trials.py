@@ -12,9 +12,8 @@ from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.replies import interval_reply
 from confidence_tasks.studies.fermieval_sampling import STUDY
-from confidence_tasks.studies.fermieval_sampling.trials import (
+from confidence_tasks.studies.fermieval_sampling.measures import (
     AGREEMENT,
-    ASKS,
     agreement,
     chosen_temperature,
     penalized_score,
@@ -23,6 +22,7 @@ from confidence_tasks.studies.fermieval_sampling.trials import (
     sampling_summary,
     tunnel_indices,
 )
+from confidence_tasks.studies.fermieval_sampling.trials import ASKS
 from confidence_tasks.study import TaskMetrics
 from confidence_tasks.study.measures import columns
 

@@ -12,14 +12,11 @@ from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics import Reason, bootstrap
 from confidence_tasks.studies.fermieval import STUDY
+from confidence_tasks.studies.fermieval.adjusted_measures import CONFORMAL_MEASURES, JACKKNIFE_MEASURES
+from confidence_tasks.studies.fermieval.adjustments import ADJUSTMENTS
+from confidence_tasks.studies.fermieval.measures import MEASURES
 from confidence_tasks.studies.fermieval.replies import LEVELS, condition_of, interval_reply
-from confidence_tasks.studies.fermieval.trials import (
-    ADJUSTMENTS,
-    CONFORMAL_MEASURES,
-    JACKKNIFE_MEASURES,
-    MEASURES,
-    fermieval_summary,
-)
+from confidence_tasks.studies.fermieval.summary import fermieval_summary
 from confidence_tasks.study.measures import columns
 
 interval_score = load_interval_score()

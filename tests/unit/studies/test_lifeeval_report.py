@@ -14,21 +14,18 @@ from tests.unit.report.runs import undrawn_report
 
 from confidence_tasks import boolq, lifeeval
 from confidence_tasks.logs.task_trials import group_by_task
+from confidence_tasks.replications.lifeeval import ece_of_formula, stated_against_token
 from confidence_tasks.report import collect
+from confidence_tasks.report.common_questions import common_subset
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.figures.general import model_styles
 from confidence_tasks.report.read_trials import trials as read_trials
 from confidence_tasks.report.results import compute_results
 from confidence_tasks.sources.generated import lifeeval_question
 from confidence_tasks.statistics import ece
+from confidence_tasks.studies.lifeeval.best_guesses import best_guesses
 from confidence_tasks.studies.lifeeval.measures import MEASURES, group_labels, lifeeval_summary
-from confidence_tasks.studies.lifeeval.report import (
-    best_guesses,
-    by_radius_sex_and_age,
-    common_subset,
-    ece_of_formula,
-    stated_against_token,
-)
+from confidence_tasks.studies.lifeeval.report import by_radius_sex_and_age
 from confidence_tasks.studies.lifeeval.trials import maximum_score
 
 RADII = (1, 5, 10, 20)

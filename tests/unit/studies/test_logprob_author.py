@@ -13,12 +13,14 @@ from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.logprob_metacognition import STUDY
 from confidence_tasks.studies.logprob_metacognition.author import author_questions, read_whole_reply
-from confidence_tasks.studies.logprob_metacognition.replies import (
+from confidence_tasks.studies.logprob_metacognition.domains import (
     CLASSIFIER_LABELS,
-    FIRST_RELEASE,
     classifier_prompt,
-    logprob_stages,
     read_domain,
+)
+from confidence_tasks.studies.logprob_metacognition.replies import (
+    FIRST_RELEASE,
+    logprob_stages,
     reading_of_run,
 )
 from confidence_tasks.studies.logprob_metacognition.subject import true_values

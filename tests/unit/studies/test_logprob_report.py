@@ -18,14 +18,10 @@ from confidence_tasks.statistics.sdt import (
     meta_d_ratings,
     quantile_edges,
 )
+from confidence_tasks.studies.logprob_metacognition.cell_tables import BINNINGS, CellKey
+from confidence_tasks.studies.logprob_metacognition.count_tables import MEASURES, RESAMPLED
 from confidence_tasks.studies.logprob_metacognition.measures import MEASURES as IN_THE_LOG
-from confidence_tasks.studies.logprob_metacognition.resampling import (
-    BINNINGS,
-    MEASURES,
-    RESAMPLED,
-    CellKey,
-    resample,
-)
+from confidence_tasks.studies.logprob_metacognition.resampling import resample
 from confidence_tasks.study.measures import columns
 
 QUICK = Settings(n_resamples=200, seed=1)

@@ -15,7 +15,7 @@ from confidence_tasks.sources import Question
 from confidence_tasks.statistics.inference import bootstrap_distribution
 from confidence_tasks.studies.logprob_metacognition import STUDY
 from confidence_tasks.studies.logprob_metacognition.measures import MEASURES
-from confidence_tasks.studies.logprob_metacognition.replies import SCALE
+from confidence_tasks.studies.logprob_metacognition.simulated_replies import SCALE
 from confidence_tasks.study.measures import columns
 
 N = 4_000

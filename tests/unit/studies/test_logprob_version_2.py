@@ -9,9 +9,7 @@ from scipy.stats import norm
 from sklearn.metrics import mutual_info_score, roc_auc_score
 from tests.unit.studies.logprob_trials import Evidence, trials
 
-from confidence_tasks.report.estimates.settings import Settings
-from confidence_tasks.studies.logprob_metacognition.resampling import CellKey, resample
-from confidence_tasks.studies.logprob_metacognition.version_2 import (
+from confidence_tasks.replications.logprob_metacognition.octiles import (
     auroc2_of_bins,
     edges_of,
     estimate,
@@ -19,6 +17,9 @@ from confidence_tasks.studies.logprob_metacognition.version_2 import (
     octile_table,
     regressed_slope,
 )
+from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.studies.logprob_metacognition.cell_tables import CellKey
+from confidence_tasks.studies.logprob_metacognition.resampling import resample
 
 counts = arrays(np.float64, (2, 8), elements=st.integers(0, 30).map(float))
 

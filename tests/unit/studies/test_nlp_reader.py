@@ -4,12 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from confidence_tasks.studies.logprob_metacognition.domains import DOMAINS, read_domain
 from confidence_tasks.studies.logprob_metacognition.replies import (
     CONDITIONS,
-    DOMAINS,
     TEMPERATURES,
     answer_prompt,
-    read_domain,
     read_short_answer,
 )
 

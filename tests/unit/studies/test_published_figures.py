@@ -14,11 +14,11 @@ import pandas as pd
 import pytest
 from tests.trials import lifeeval_trial
 
+from confidence_tasks.report.common_questions import common_subset
 from confidence_tasks.sources.generated import lifeeval_questions
 from confidence_tasks.statistics import bootstrap, ece
 from confidence_tasks.statistics.calibration import hard_easy_slope
 from confidence_tasks.statistics.discretization import round_share
-from confidence_tasks.studies.lifeeval.report import common_subset
 from confidence_tasks.studies.question_sets.measures import measures_of
 from confidence_tasks.study.measures import columns
 

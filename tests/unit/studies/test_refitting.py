@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from confidence_tasks.studies.fermieval.trials import CONFORMAL_MEASURES, JACKKNIFE_MEASURES
+from confidence_tasks.studies.fermieval.adjusted_measures import CONFORMAL_MEASURES, JACKKNIFE_MEASURES
 from confidence_tasks.studies.riskeval.measures import MEASURES as RISK_MEASURES
 
 FITTED = [measure for measure in CONFORMAL_MEASURES + JACKKNIFE_MEASURES if measure.refitted]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from confidence_tasks.studies.riskeval.replies import read_risk_reply
+from confidence_tasks.studies.riskeval.reader import read_risk_reply
 
 OPTIONS = ("Paris", "London", "Rome", "Berlin")
 

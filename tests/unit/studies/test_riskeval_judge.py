@@ -8,13 +8,8 @@ from hypothesis import strategies as st
 from tests.unit.studies.awkward_riskeval_replies import CITIES, CLEAR, LITERAL_TEXTS, Awkward
 
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.riskeval.replies import (
-    Fault,
-    RiskReading,
-    read_parser_reply,
-    read_risk_reply,
-    read_verdict,
-)
+from confidence_tasks.studies.riskeval.judgements import Fault, read_parser_reply, read_verdict
+from confidence_tasks.studies.riskeval.reader import RiskReading, read_risk_reply
 
 CITY = Question("q-1", "demo", "Which city?", "choice", "B", CITIES)
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.riskeval.measures import COUNTS, MEASURES, riskeval_trial
+from confidence_tasks.studies.riskeval.measures import COUNTS, MEASURES
+from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.study.measures import columns
 
 PENALTY = 10.0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.unit.studies.awkward_riskeval_replies import AWKWARD, CITIES, CLEAR, Awkward
 
 from confidence_tasks.studies.riskeval.confidence import find_confidences, read_stated
-from confidence_tasks.studies.riskeval.replies import read_risk_reply
+from confidence_tasks.studies.riskeval.reader import read_risk_reply
 from confidence_tasks.study.trial import STATUSES
 
 # replies labelled by hand

@@ -8,7 +8,8 @@ from tests.items import reply_to
 from confidence_tasks.simulation.subject import PROFILES, Subject, make_subject
 from confidence_tasks.sources import Question, load
 from confidence_tasks.studies.riskeval import STUDY
-from confidence_tasks.studies.riskeval.replies import PENALTIES, condition_of, read_risk_reply
+from confidence_tasks.studies.riskeval.reader import read_risk_reply
+from confidence_tasks.studies.riskeval.replies import PENALTIES, condition_of
 from confidence_tasks.studies.riskeval.subject import reply_variants, true_values
 
 QUESTIONS = load("arithmetic", n=200)

@@ -10,8 +10,8 @@ from confidence_tasks import riskeval
 from confidence_tasks.sources import Question, SourceError
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.studies.riskeval import replies as module
-from confidence_tasks.studies.riskeval.measures import roles_needed
 from confidence_tasks.studies.riskeval.replies import PENALTIES
+from confidence_tasks.studies.riskeval.trials import roles_needed
 
 PICTURE = "data:image/png;base64,iVBORw0KGgo="
 PLAIN = Question("x-1", "x", "What is 1 + 1?", "number", "2")

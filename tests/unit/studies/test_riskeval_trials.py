@@ -9,16 +9,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.riskeval.measures import (
-    COUNTS,
-    MEASURES,
-    RiskTrial,
-    needs_judge,
-    option_text,
-    riskeval_summary,
-    riskeval_trial,
-)
-from confidence_tasks.studies.riskeval.replies import PENALTIES, RiskReading, condition_of
+from confidence_tasks.studies.riskeval.measures import COUNTS, MEASURES
+from confidence_tasks.studies.riskeval.reader import RiskReading
+from confidence_tasks.studies.riskeval.replies import PENALTIES, condition_of
+from confidence_tasks.studies.riskeval.summary import riskeval_summary
+from confidence_tasks.studies.riskeval.trials import RiskTrial, needs_judge, option_text, riskeval_trial
 
 NAN = math.nan
 CITY = Question("q-1", "demo", "Which city?", "choice", "B", ("Paris", "London", "Rome", "Berlin"))

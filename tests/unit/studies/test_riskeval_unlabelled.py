@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.studies.awkward_riskeval_replies import CITIES
 
-from confidence_tasks.studies.riskeval.replies import read_risk_reply
+from confidence_tasks.studies.riskeval.reader import read_risk_reply
 from confidence_tasks.study.trial import Kind
 
 SHARES = ("10%", "25%", "50%", "0.9")

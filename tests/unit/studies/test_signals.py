@@ -19,27 +19,24 @@ from confidence_tasks.reading.thoughts import cleaned_replies
 from confidence_tasks.simulation.reply import StageRequest, answer, call_seed, reply_tokens
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.signals import STUDY
+from confidence_tasks.studies.signals.meaning import judge_prompts, matches, same_meaning
+from confidence_tasks.studies.signals.measures import MEASURES, POOLED, signal_table
 from confidence_tasks.studies.signals.reader import (
-    judge_prompts,
-    matches,
     read_answer_reply,
     read_distribution,
     read_guesses,
     read_percent,
-    same_meaning,
 )
 from confidence_tasks.studies.signals.replies import (
     DEFAULT,
-    NOISE,
     answer_prompt,
-    belief,
     chosen_signals,
-    respond,
     signal_questions,
     signal_stages,
 )
+from confidence_tasks.studies.signals.simulated_replies import NOISE, belief, respond
 from confidence_tasks.studies.signals.table import COUNT, DIVERGENCE, NATS, SHARE, SIGNALS, short_name
-from confidence_tasks.studies.signals.trials import MEASURES, POOLED, read_signal, signal_table
+from confidence_tasks.studies.signals.trials import read_signal
 from confidence_tasks.study import ModelReply, Question, Token
 from confidence_tasks.study.measures import columns
 

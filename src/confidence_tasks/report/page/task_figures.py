@@ -60,7 +60,8 @@ def _own_figures(results: TaskResults, styles: ModelStyles) -> Iterator[Figure]:
     lead = report.lead
     if lead is None and len(results.conditions) == 1 and makers:
         lead = makers[0]
-    for make in (*makers, acceptance):
+    of_papers = (make for paper in report.replications for make in paper.figures)
+    for make in (*makers, *of_papers, acceptance):
         yield replace(make(results, styles), leads=make is lead)
 
 

@@ -17,8 +17,9 @@ from confidence_tasks.logs.about_models import AboutModels
 from confidence_tasks.logs.task_trials import Columns, ModelTrials
 from confidence_tasks.report.estimates.contrast import Contrast
 from confidence_tasks.report.estimates.estimated import Estimated
-from confidence_tasks.report.extra_tables import ExtraTable
+from confidence_tasks.report.extra_tables import ExtraTable, MakeTable
 from confidence_tasks.report.figures import Figure
+from confidence_tasks.report.figures.general import MakeFigure
 from confidence_tasks.report.groups import TrialSubset, about_model, members_of
 from confidence_tasks.report.labels import number, signed
 from confidence_tasks.report.results import TaskResults
@@ -288,13 +289,27 @@ class TaskParameters:
 class Replication:
     """All numbered tables and figures of a paper, in order, and the tasks that provide their numbers.
 
-    ``name`` is the name of the folder of their files; ``title`` cites the paper.
+    Attributes
+    ----------
+    name : str
+        Name of the folder of their files.
+    title : str
+        Citation of the paper.
+    tasks : mapping of str to TaskParameters
+        The tasks that provide the numbers.
+    items : tuple of PaperItem
+        The tables and figures in the paper's order.
+    figures, tables : tuple of callable
+        Functions that draw figures and make tables of the page of each study of the paper, after those of the study,
+        like those of :class:`~confidence_tasks.report.study_report.StudyReport`. Items may name them.
     """
 
     name: str
     title: str
     tasks: Mapping[str, TaskParameters]
     items: tuple[PaperItem, ...]
+    figures: tuple[MakeFigure, ...] = ()
+    tables: tuple[MakeTable, ...] = ()
 
 
 def from_table(table: str, column: str, **where: str) -> Compute:

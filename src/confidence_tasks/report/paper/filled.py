@@ -100,9 +100,26 @@ def filled_papers(
 ) -> Iterator[tuple[Replication, list[Filled]]]:
     """Yield the papers with a task in the report, each with all of its tables and figures."""
     runs = Runs(results, extras, figures)
-    for replication in (each for study in studies() for each in study_report(study).replications):
+    for replication in replications():
         if any(map(runs.results_of, replication.tasks)):
             yield replication, [_fill(item, replication, runs) for item in replication.items]
+
+
+def replications() -> list[Replication]:
+    """Return the papers of the installed studies, each once, in the order of the studies.
+
+    Raises TypeError if a study names something else.
+    """
+    papers: dict[str, Replication] = {}
+    for study in studies():
+        report = study_report(study)
+        for paper in report.replications:
+            if not isinstance(paper, Replication):
+                raise TypeError(
+                    f"study {study.name}: {report.replication} is a {type(paper).__name__}, not a Replication"
+                )
+            papers.setdefault(paper.name, paper)
+    return list(papers.values())
 
 
 def _fill(item: PaperItem, replication: Replication, runs: Runs) -> Filled:

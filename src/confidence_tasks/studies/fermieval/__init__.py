@@ -6,7 +6,7 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 modules ``subject``, ``report`` and ``tunnel`` serve all three tasks and import the trials of all three.
 """
 
-from confidence_tasks.studies.fermieval import replies, subject, trials
+from confidence_tasks.studies.fermieval import replies, subject, summary, trials
 from confidence_tasks.studies.fermieval.replies import CONDITIONS, CROSS, EXPONENTS, LEVELS
 from confidence_tasks.study import (
     STRUCTURED,
@@ -67,7 +67,7 @@ STUDY = Study(
     asking=Asking(metadata_keys=("split", "max_exponent")),
     read=trials.read_interval,
     viewer=Viewer(explain=trials.explain, status_descriptions=trials.MEANINGS, columns=("winkler",)),
-    scoring=Scoring(metrics=trials.fermieval_metrics),
+    scoring=Scoring(metrics=summary.fermieval_metrics),
     parameters=(
         LEVELS_PARAMETER,
         Parameter(
@@ -110,7 +110,7 @@ STUDY = Study(
         MIRROR,
     ),
     trial=trials.IntervalTrial,
-    measures=trials.REPORTED_MEASURES,
+    measures=summary.REPORTED_MEASURES,
     designs={
         "fermieval": Design(
             "FermiEval", "Do intervals contain the truth as often as their nominal coverage says?"

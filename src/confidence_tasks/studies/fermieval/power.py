@@ -10,9 +10,9 @@ from confidence_tasks.logs.task_trials import Columns
 from confidence_tasks.simulation.draws import Draws
 from confidence_tasks.simulation.power_design import EffectParameter, PowerDesign
 from confidence_tasks.simulation.subject import Subject
+from confidence_tasks.studies.fermieval.measures import MEASURES as INTERVAL_MEASURES
 from confidence_tasks.studies.fermieval.replies import CONDITIONS, TEST, level_of
 from confidence_tasks.studies.fermieval.subject import stated_interval
-from confidence_tasks.studies.fermieval.trials import MEASURES as INTERVAL_MEASURES
 
 
 def _interval_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:

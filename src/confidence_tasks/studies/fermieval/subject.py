@@ -27,8 +27,8 @@ from confidence_tasks.simulation.reply import (
 )
 from confidence_tasks.simulation.subject import Subject, even_points, expected_values, normal, uniform
 from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.studies.fermieval.measures import MEASURES as INTERVAL_MEASURES
 from confidence_tasks.studies.fermieval.replies import TEST, interval_reply, level_of
-from confidence_tasks.studies.fermieval.trials import MEASURES as INTERVAL_MEASURES
 from confidence_tasks.studies.fermieval.trials import read_interval
 from confidence_tasks.study.stage import ModelReply
 from confidence_tasks.study.structured import is_structured

@@ -30,9 +30,9 @@ from confidence_tasks.statistics.intervals import (
     empirical_distribution,
     tunnel_index,
 )
+from confidence_tasks.studies.fermieval.adjustments import within_split
 from confidence_tasks.studies.fermieval.replies import TEST
-from confidence_tasks.studies.fermieval.trials import within_split
-from confidence_tasks.studies.fermieval_sampling.trials import (
+from confidence_tasks.studies.fermieval_sampling.measures import (
     AGREEMENT,
     rows_by_question,
     rows_in,

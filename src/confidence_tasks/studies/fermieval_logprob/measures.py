@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confidence_tasks import statistics
+from confidence_tasks.studies.fermieval.adjustments import of_intervals
+from confidence_tasks.studies.fermieval.measures import FIGURES
 from confidence_tasks.studies.fermieval.replies import CALIBRATION, TEST, condition_of, levels_of
-from confidence_tasks.studies.fermieval.trials import CALIBRATED, FIGURES, LOGGED, of_intervals
+from confidence_tasks.studies.fermieval.summary import CALIBRATED, LOGGED
 from confidence_tasks.studies.fermieval_logprob.distribution import read_distribution
 from confidence_tasks.study import TaskMetrics
 from confidence_tasks.study.measures import (

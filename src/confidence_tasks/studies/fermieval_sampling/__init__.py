@@ -6,7 +6,7 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 from confidence_tasks.studies.fermieval import EXPONENT_PARAMETERS, PAPER, SUBSET_PARAMETERS
 from confidence_tasks.studies.fermieval.replies import EXPONENTS, exponent_questions
 from confidence_tasks.studies.fermieval.trials import MEANINGS
-from confidence_tasks.studies.fermieval_sampling import calls, subject, trials
+from confidence_tasks.studies.fermieval_sampling import calls, measures, subject, trials
 from confidence_tasks.study import (
     STRUCTURED,
     Asking,
@@ -36,7 +36,7 @@ STUDY = Study(
         status_descriptions=MEANINGS,
         short_condition=lambda label: label.removeprefix("interval,"),
     ),
-    scoring=Scoring(metrics=trials.sampling_metrics),
+    scoring=Scoring(metrics=measures.sampling_metrics),
     parameters=(
         Parameter(
             "ask",
@@ -71,7 +71,7 @@ STUDY = Study(
     ),
     trial=trials.SampleTrial,
     domains=EXPONENTS,
-    measures=trials.REPORTED_MEASURES,
+    measures=measures.REPORTED_MEASURES,
     designs={
         "fermieval_sampling": Design(
             "FermiEval by sampling", "How often do single samples contain the truth, by temperature?"

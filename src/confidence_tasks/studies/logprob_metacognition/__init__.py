@@ -3,7 +3,14 @@
 Cacioli (2026), arXiv:2603.25112.
 """
 
-from confidence_tasks.studies.logprob_metacognition import author, measures, replies, subject, trials
+from confidence_tasks.studies.logprob_metacognition import (
+    author,
+    measures,
+    replies,
+    simulated_replies,
+    subject,
+    trials,
+)
 from confidence_tasks.studies.logprob_metacognition.replies import CONDITIONS, TEMPERATURES
 from confidence_tasks.study import (
     BINARY,
@@ -138,6 +145,6 @@ STUDY = Study(
         **dict.fromkeys(("mean_logprob", "gold_mean_logprob"), Domain(-1e6, 1e6)),
         "domain": Domain(required=True),
     },
-    simulation=Simulation(reply=replies.respond, true_values=subject.true_values),
+    simulation=Simulation(reply=simulated_replies.respond, true_values=subject.true_values),
     report=f"{__name__}.report:REPORT",
 )

@@ -15,19 +15,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from confidence_tasks.reading.abstention import is_refusal
 from confidence_tasks.reading.answers import ANSWER_FORMS, known_answers, read_answer
 from confidence_tasks.reading.cleaning import trim_span, truncate_reply
 from confidence_tasks.reading.grading import SIMILAR, grade
 from confidence_tasks.reading.thoughts import strip_thoughts
-from confidence_tasks.simulation.reply import Reply, StageRequest, answer, call_temperature, subject_seed
-from confidence_tasks.simulation.subject import Subject, normal, pick, uniform
 from confidence_tasks.sources import load
 from confidence_tasks.studies.logprob_metacognition.author import (
     AUTHOR,
@@ -43,65 +37,11 @@ from confidence_tasks.study import Stage
 from confidence_tasks.study.parameter import NumberedConditions
 from confidence_tasks.study.trial import Kind, Question
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from confidence_tasks.statistics.core import FloatArray
-
-UNCLASSIFIED = "Unclassified"
-
-_SECTIONS = (Path(__file__).parent / "domains.txt").read_text(encoding="utf-8").split("\n\n")
-
-LEXICON: Mapping[str, str] = dict(section.split("\n", 1) for section in _SECTIONS)
-"""Words of each domain, from ``domains.txt``; ``·`` joins the words of a phrase, ``*`` matches any ending."""
-
-DOMAINS: tuple[str, ...] = (*LEXICON, UNCLASSIFIED)
-
-LONGEST = 5_000
-"""Maximum number of characters of a question that are searched."""
-
-
-def domain_of(question: str) -> str:
-    """Return the domain with the most distinct words in a question; of several, the one whose word comes first.
-
-    Questions tend to name their topic before they describe it: "Which river rises near the castle of ..." is about a
-    river. A question without any of the words is ``Unclassified``; most of these concern sport, food and words.
-
-    Examples
-    --------
-    >>> domain_of("Which river flows through the capital of Austria?")
-    'Geography'
-    >>> domain_of("What was unusual about it?")
-    'Unclassified'
-    """
-    text = question[:LONGEST].casefold().replace("’", "'")
-    matches = {domain: list(pattern.finditer(text)) for domain, pattern in _patterns().items()}
-    ranks = {
-        domain: (-len({word[0] for word in words}), words[0].start())
-        for domain, words in matches.items()
-        if words
-    }
-    return min(ranks, key=lambda domain: ranks[domain], default=UNCLASSIFIED)
-
-
-@cache
-def _patterns() -> dict[str, re.Pattern[str]]:
-    """Return the pattern of each domain; longer entries come first, so that a phrase counts once."""
-    patterns = {}
-    for domain, words in LEXICON.items():
-        longest_first = sorted(words.split(), key=len, reverse=True)
-        entries = "|".join(map(re.escape, longest_first)).replace("·", " ").replace(r"\*", r"\w*")
-        patterns[domain] = re.compile(rf"(?<![\w-])(?:{entries})(?![\w-])")
-    return patterns
-
-
 TEMPERATURES = (0.1, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0)
 """The paper's temperatures of sampling (section 3.1)."""
 
 MAX_TEMPERATURE = 2.0
 """The highest temperature that providers allow."""
-
-CLASSIFIER_SYSTEM = "You sort trivia questions into domains of knowledge."
 
 
 def _check_temperature(number: float, text: str) -> float:
@@ -114,10 +54,6 @@ def _check_temperature(number: float, text: str) -> float:
 
 CONDITIONS = NumberedConditions("temperature", "T=", _check_temperature, "{:.15g}".format)
 """Temperatures of sampling."""
-
-
-CLASSIFIER_LABELS = (*LEXICON, "Sports", "Pop Culture")
-"""The six labels from which the author's classifier chooses; the last two count as ``Unclassified``."""
 
 
 def answer_prompt(question: str, wording: str = "author") -> str:
@@ -134,29 +70,6 @@ def answer_prompt(question: str, wording: str = "author") -> str:
     Answer:
     """
     return WORDINGS[wording].prompt.format(question=question)
-
-
-def classifier_prompt(question: str, answer: str) -> str:
-    """Return the prompt that asks a model for the domain of a question."""
-    domains = "\n".join(f"- {domain}" for domain in CLASSIFIER_LABELS)
-    return (
-        f"Question: {question}\nAnswer: {answer}\n\n"
-        f"Which of these domains does the question belong to?\n{domains}\n\n"
-        "Reply with the name of one domain and nothing else."
-    )
-
-
-def read_domain(reply: str) -> str:
-    """Return the domain that a reply names; ``Unclassified`` if it names none, several, sports or pop culture.
-
-    Examples
-    --------
-    >>> read_domain("Geography."), read_domain("Geography or History & Politics"), read_domain("Sports")
-    ('Geography', 'Unclassified', 'Unclassified')
-    """
-    text = reply[:1_000].casefold().replace(" and ", " & ")
-    named = [label for label in (*CLASSIFIER_LABELS, UNCLASSIFIED) if label.casefold() in text]
-    return named[0] if len(named) == 1 and named[0] in LEXICON else UNCLASSIFIED
 
 
 # Questions and calls ------------------------------------------------------------------------------------------
@@ -394,108 +307,3 @@ def _trim(text: str, begin: int, end: int, around: str) -> tuple[int, int]:
             end -= 1
         if (begin, end) == (start, stop):
             return begin, end
-
-
-# The simulated subject -----------------------------------------------------------------------------------------
-
-CENTRE, SCALE = -2.5, 0.3
-"""Mean and standard deviation of wrong answers' mean log-probability at temperature 1, in nats."""
-
-HIGHEST = -1e-6
-"""Upper bound of log-probabilities, 8 standard deviations above the mean of wrong answers."""
-
-GOLD_DEFICIT = 2.0
-"""Difference between the mean log-probabilities of a wrong answer and of the key, in units of ``SCALE``."""
-
-OTHER_TOKENS = -6.0
-"""Log-probability of tokens outside the answer: low, so that an error of alignment shows."""
-
-END = ("<|end|>", -0.01)
-
-WRONG_TEXTS = ("Quirinus Blott", "the other one", "Zanzibar Jones", "Upper Framblewick", "vorpal geometry")
-"""Answers that resemble no key."""
-
-SLOPPY_FORMS: tuple[tuple[str, str], ...] = (
-    ("Answer: ", ""),
-    ("**", "**"),
-    ("The answer is ", "."),
-    ("", "\n\nThis is well known."),
-    ("", "\nQuestion: What else?\nAnswer: Nothing"),
-)
-"""Texts that a sloppy subject writes before and after its answer."""
-
-EVASIONS = ("I don't know.", "")
-"""Replies without an answer."""
-
-
-def answer_logprob(subject: Subject, correct: bool, temperature: float, *key: object) -> float:
-    """Return the mean log-probability of one answer, a fixed function of ``key``."""
-    return float(draw_mean_logprob(subject, correct, temperature, normal(*key, "evidence")))
-
-
-def draw_mean_logprob(
-    subject: Subject, correct: ArrayLike, temperature: float, noise: ArrayLike
-) -> FloatArray:
-    """Return the mean log-probability of answers; ``noise`` is standard normal and broadcasts with ``correct``."""
-    distance = subject.meta_d_prime + subject.temperature_gain * (temperature - 1.0)
-    x = np.where(correct, distance + subject.evidence_ratio * np.asarray(noise), noise)
-    return np.minimum(CENTRE + SCALE * x - subject.temperature_shift * (temperature - 1.0), HIGHEST)
-
-
-def is_right(question: Question, subject: Subject, seed: str) -> bool:
-    """Return whether the subject's answer in one call is right."""
-    return uniform(seed, question.id, "outcome") < subject.accuracy(question.id, subject_seed(seed))
-
-
-def gold_logprob(question: Question, subject: Subject, seed: str) -> float:
-    """Return the mean log-probability of the key after the prompt of one call.
-
-    If the answer is right, it is that of the answer. Otherwise it is drawn like that of a wrong answer, minus
-    ``GOLD_DEFICIT`` standard deviations.
-    """
-    temperature = call_temperature(seed)
-    if is_right(question, subject, seed):
-        return answer_logprob(subject, True, temperature, seed, question.id)
-    return answer_logprob(subject, False, temperature, seed, question.id, "gold") - SCALE * GOLD_DEFICIT
-
-
-def spread_tokens(text: str, mean: float, *key: object) -> list[tuple[str, float]]:
-    """Cut a text into tokens of up to four characters, with different log-probabilities of a given mean.
-
-    Examples
-    --------
-    >>> tokens = spread_tokens("Jane Austen", -0.5, 0)
-    >>> [token for token, _ in tokens], round(sum(logprob for _, logprob in tokens) / len(tokens), 12)
-    (['Jane', ' Aust', 'en'], -0.5)
-    """
-    pieces = re.findall(r"\s*\S{1,4}|\s+$", text)
-    draws = [uniform(*key, position, "token") for position in range(len(pieces))]
-    middle = sum(draws) / max(len(draws), 1)
-    return [(piece, mean * (1.0 + draw - middle)) for piece, draw in zip(pieces, draws, strict=True)]
-
-
-def respond(question: Question, request: StageRequest) -> Reply:
-    """Answer a question in a few words, neatly or sloppily; in the stage of the right answer, score the key."""
-    subject, seed = request.subject, request.seed
-    key = (seed, question.id)
-    if request.stage == GOLD:
-        text, mean = _key(question), gold_logprob(question, subject, seed)
-        return Reply(text, 0.5, tokens=tuple(spread_tokens(text, mean, *key, "gold")))
-    correct = is_right(question, subject, seed)
-    before, after = "", ""
-    if uniform(*key, "sloppy") < subject.sloppiness:
-        form = pick(len(SLOPPY_FORMS) + len(EVASIONS), *key, "form")
-        if form >= len(SLOPPY_FORMS):
-            return Reply(EVASIONS[form - len(SLOPPY_FORMS)], 0.5)
-        before, after = SLOPPY_FORMS[form]
-    if correct or question.kind == "number":
-        text = answer(question, correct=correct, seed=seed)
-    else:
-        text = WRONG_TEXTS[pick(len(WRONG_TEXTS), seed, question.id, "wrong")]
-    tokens = (
-        *spread_tokens(before, OTHER_TOKENS, *key, "before"),
-        *spread_tokens(text, answer_logprob(subject, correct, call_temperature(seed), *key), *key),
-        *spread_tokens(after, OTHER_TOKENS, *key, "after"),
-        END,
-    )
-    return Reply(before + text + after, 0.5, tokens=tokens)

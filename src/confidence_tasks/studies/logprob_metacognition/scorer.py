@@ -11,12 +11,12 @@ from confidence_tasks.harness.inspect.scoring import replies_of
 from confidence_tasks.harness.inspect.viewer import trial_score
 from confidence_tasks.harness.trial import trial_from_replies
 from confidence_tasks.reading.explanation import explanation
-from confidence_tasks.studies.logprob_metacognition.replies import (
-    ANSWER,
+from confidence_tasks.studies.logprob_metacognition.domains import (
     CLASSIFIER_SYSTEM,
     classifier_prompt,
     read_domain,
 )
+from confidence_tasks.studies.logprob_metacognition.replies import ANSWER
 from confidence_tasks.studies.logprob_metacognition.trials import CLASSIFIER_ROLE
 from confidence_tasks.study.trial import question_from_metadata
 

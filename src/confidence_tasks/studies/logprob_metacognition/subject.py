@@ -14,11 +14,13 @@ from confidence_tasks.studies.logprob_metacognition.measures import MEASURES
 from confidence_tasks.studies.logprob_metacognition.replies import (
     ALL_TOKENS,
     CONDITIONS,
-    EVASIONS,
     FIRST_RELEASE,
+    reading_of,
+)
+from confidence_tasks.studies.logprob_metacognition.simulated_replies import (
+    EVASIONS,
     SLOPPY_FORMS,
     draw_mean_logprob,
-    reading_of,
 )
 
 

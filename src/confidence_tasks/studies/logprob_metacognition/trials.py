@@ -14,11 +14,11 @@ from confidence_tasks.reading.explanation import answer_and_key, escape_markdown
 from confidence_tasks.reading.grading import match_answer
 from confidence_tasks.reading.token_probabilities import AnswerTokens, answer_tokens, missing_reason
 from confidence_tasks.studies.logprob_metacognition.author import AUTHOR, NO_ANSWER
+from confidence_tasks.studies.logprob_metacognition.domains import domain_of
 from confidence_tasks.studies.logprob_metacognition.replies import (
     ANSWER,
     CONDITIONS,
     GOLD,
-    domain_of,
     read_answer_of,
     reading_of,
     span_of_evidence,

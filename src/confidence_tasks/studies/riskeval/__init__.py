@@ -3,7 +3,7 @@
 Wang, Zhou, Devic & Fu (2026), arXiv:2601.07767.
 """
 
-from confidence_tasks.studies.riskeval import measures, replies, subject
+from confidence_tasks.studies.riskeval import measures, replies, subject, summary, trials
 from confidence_tasks.studies.riskeval.replies import (
     CONDITIONS,
     DEFAULT_SOURCE,
@@ -35,8 +35,8 @@ STUDY = Study(
     paper=Paper("Wang, Zhou, Devic & Fu", 2026, "2601.07767"),
     scoring=Scoring(
         scorer=Reference("confidence_tasks.studies.riskeval.scorer", "riskeval_scorer"),
-        roles=measures.roles_needed,
-        metrics=measures.riskeval_metrics,
+        roles=trials.roles_needed,
+        metrics=summary.riskeval_metrics,
     ),
     stages=replies.riskeval_stages,
     questions=replies.riskeval_questions,
@@ -45,8 +45,8 @@ STUDY = Study(
         parameter="penalties", label_of=CONDITIONS.label_of, columns=CONDITIONS.columns
     ),
     asking=Asking(offline_source="arithmetic", metadata_keys=()),
-    read=measures.read_by_rules,
-    viewer=Viewer(explain=measures.explain, status_descriptions=measures.MEANINGS, columns=("utility",)),
+    read=trials.read_by_rules,
+    viewer=Viewer(explain=trials.explain, status_descriptions=trials.MEANINGS, columns=("utility",)),
     parameters=(
         Parameter(
             "source",
@@ -97,7 +97,7 @@ STUDY = Study(
         STRUCTURED,
         MIRROR,
     ),
-    trial=measures.RiskTrial,
+    trial=trials.RiskTrial,
     measures=measures.MEASURES + measures.COUNTS,
     designs={
         "riskeval": Design(
@@ -117,7 +117,7 @@ STUDY = Study(
         "parse_rate",
     ),
     tested_measures=("abstention_rate", "confidence", "ece", "auarc", "brier"),
-    pooled_measures=measures.OVER_PENALTIES,
+    pooled_measures=summary.OVER_PENALTIES,
     domains={
         "outcome": Domain(0.0, 1.0),
         **dict.fromkeys(("answered", "available", "same_decision", "same_answer", "same_confidence"), BINARY),

@@ -18,8 +18,9 @@ from confidence_tasks.report.results import TaskResults
 from confidence_tasks.statistics import optimal_threshold
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.decision import fitted_threshold, mean_utility
-from confidence_tasks.studies.riskeval.measures import compared_trials, interval_over_questions
+from confidence_tasks.studies.riskeval.policies import compared_trials
 from confidence_tasks.studies.riskeval.replies import penalty_of
+from confidence_tasks.studies.riskeval.summary import interval_over_questions
 from confidence_tasks.study.inference import Mean
 from confidence_tasks.study.measures import Columns, Measure, Value, rows_of, smallest_set
 from confidence_tasks.study.units import halves, units_of

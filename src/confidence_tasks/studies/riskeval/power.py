@@ -12,8 +12,8 @@ from confidence_tasks.simulation.draws import Draws, decide
 from confidence_tasks.simulation.power_design import EffectParameter, PowerDesign
 from confidence_tasks.simulation.reports import simulated_reports
 from confidence_tasks.simulation.subject import Subject
-from confidence_tasks.studies.riskeval.measures import OVER_PENALTIES
 from confidence_tasks.studies.riskeval.replies import PENALTIES, condition_of
+from confidence_tasks.studies.riskeval.summary import OVER_PENALTIES
 
 
 def _risk_replies(subject: Subject, draws: Sequence[Draws], condition: str) -> Columns:

@@ -17,20 +17,16 @@ from confidence_tasks.harness.trial import record_marks
 from confidence_tasks.reading.answers import known_answers
 from confidence_tasks.reading.explanation import escape_markdown, explanation
 from confidence_tasks.reading.thoughts import strip_thoughts
-from confidence_tasks.studies.riskeval.measures import needs_judge, option_text, riskeval_trial
+from confidence_tasks.studies.riskeval.judgements import Fault, read_parser_reply, read_verdict
+from confidence_tasks.studies.riskeval.reader import NOT_AN_OPTION, RiskReading, read_risk_reply
 from confidence_tasks.studies.riskeval.replies import (
     JUDGE_SYSTEM,
-    NOT_AN_OPTION,
     PARSER_SYSTEM,
-    Fault,
-    RiskReading,
     judge_prompt,
     parser_prompt,
     penalty_of,
-    read_parser_reply,
-    read_risk_reply,
-    read_verdict,
 )
+from confidence_tasks.studies.riskeval.trials import needs_judge, option_text, riskeval_trial
 from confidence_tasks.study.trial import Question, question_from_metadata
 
 

@@ -24,9 +24,11 @@ from confidence_tasks.simulation.reply import (
 )
 from confidence_tasks.simulation.reports import report_confidence, report_distribution
 from confidence_tasks.simulation.subject import Subject, expected_values, uniform
-from confidence_tasks.studies.riskeval.measures import MEASURES, riskeval_trial
+from confidence_tasks.studies.riskeval.measures import MEASURES
 from confidence_tasks.studies.riskeval.objects import ABSTAIN
-from confidence_tasks.studies.riskeval.replies import JUDGE_SYSTEM, PARSER_SYSTEM, penalty_of, read_risk_reply
+from confidence_tasks.studies.riskeval.reader import read_risk_reply
+from confidence_tasks.studies.riskeval.replies import JUDGE_SYSTEM, PARSER_SYSTEM, penalty_of
+from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.study.structured import is_structured
 from confidence_tasks.study.trial import LETTERS, Kind, Question
 

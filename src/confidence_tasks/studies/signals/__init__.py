@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from confidence_tasks.studies.signals import replies, trials
+from confidence_tasks.studies.signals import measures, replies, simulated_replies, trials
 from confidence_tasks.studies.signals.table import REASONING_SIGNALS, SIGNALS, short_name
 from confidence_tasks.study import (
     BINARY,
@@ -60,8 +60,8 @@ STUDY = Study(
         STRUCTURED,
     ),
     trial=trials.SignalTrial,
-    measures=trials.MEASURES,
-    pooled_measures=trials.POOLED,
+    measures=measures.MEASURES,
+    pooled_measures=measures.POOLED,
     designs={
         "signals": Design(
             "Confidence signals",
@@ -95,6 +95,6 @@ STUDY = Study(
         **dict.fromkeys(("samples", "meanings", "calls", "input_tokens", "output_tokens"), Domain(0.0, 1e9)),
     },
     pooling=Pooling(subset_parameters=frozenset({"source", "signals"})),
-    simulation=Simulation(reply=replies.respond, roles=replies.SIMULATED_ROLES),
+    simulation=Simulation(reply=simulated_replies.respond, roles=simulated_replies.SIMULATED_ROLES),
     report=f"{__name__}.report:REPORT",
 )

@@ -9,7 +9,8 @@ from functools import cached_property
 from confidence_tasks.reading.sample_signals import Samples, several_samples
 from confidence_tasks.reading.token_probabilities import answer_slice, is_known, token_problem
 from confidence_tasks.reading.token_signals import MissingSignalError
-from confidence_tasks.studies.signals.reader import AnswerReply, read_answer_reply, same_meaning
+from confidence_tasks.studies.signals.meaning import same_meaning
+from confidence_tasks.studies.signals.reader import AnswerReply, read_answer_reply
 from confidence_tasks.study import ModelReply, Question, Replies, Token
 
 

@@ -9,13 +9,8 @@ from confidence_tasks.reading.sureness import read_expression, true_probability
 from confidence_tasks.reading.token_probabilities import token_problem, tokens_from_reply
 from confidence_tasks.reading.token_signals import MissingSignalError
 from confidence_tasks.studies.signals.answered import AnsweredQuestion, require
-from confidence_tasks.studies.signals.reader import (
-    matches,
-    options_of,
-    read_distribution,
-    read_guesses,
-    read_percent,
-)
+from confidence_tasks.studies.signals.meaning import matches
+from confidence_tasks.studies.signals.reader import options_of, read_distribution, read_guesses, read_percent
 
 PANEL = "panel"
 """Start of the names of the stages in which judges are asked, one for each model role."""

@@ -28,8 +28,8 @@ from confidence_tasks.report.notices import cells_of, check
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.studies.signals.choice import chosen_by_halves
+from confidence_tasks.studies.signals.measures import POOLED, signal_table
 from confidence_tasks.studies.signals.table import SIGNALS
-from confidence_tasks.studies.signals.trials import POOLED, signal_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

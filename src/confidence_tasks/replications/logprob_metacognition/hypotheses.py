@@ -9,26 +9,40 @@ tested on a valid measure. Each test takes the resampled cells and returns an :c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 
+from confidence_tasks.report.estimates.distribution import Distribution
 from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.report.results import TaskResults
+from confidence_tasks.statistics import Interval
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.studies.logprob_metacognition.measures import FEWEST_OF_A_CLASS
-from confidence_tasks.studies.logprob_metacognition.resampling import (
-    PRIMARY,
-    RESAMPLED,
-    TEMPERATURE,
-    Cell,
-    LogprobResampler,
-    by_model,
-    limits,
-    quarters_of,
-)
+from confidence_tasks.studies.logprob_metacognition.cell_tables import PRIMARY, TEMPERATURE
+from confidence_tasks.studies.logprob_metacognition.count_tables import RESAMPLED
+from confidence_tasks.studies.logprob_metacognition.measures import FEWEST_OF_A_CLASS, RATINGS
+from confidence_tasks.studies.logprob_metacognition.quarters import quarters_of
+from confidence_tasks.studies.logprob_metacognition.resampling import Cell, LogprobResampler
+
+
+def limits(drawn: Distribution, settings: Settings, level: float | None = None) -> dict[str, float]:
+    """Return an estimate and its interval as columns of a row."""
+    interval = drawn.interval(settings if level is None else replace(settings, level=level))
+    return {limit: float(getattr(interval, limit)) for limit in ("estimate", "low", "high")}
+
+
+def by_model(
+    cells: Iterable[Cell], part: Literal["domain", "temperature"], *, min_cells: int = 1
+) -> dict[str, dict[Any, Cell]]:
+    """Return the cells of each model by domain or temperature; models with fewer than ``min_cells`` are left out."""
+    parts_of: dict[str, dict[Any, Cell]] = {}
+    for cell in cells:
+        parts_of.setdefault(cell.key.model, {})[getattr(cell.key, part)] = cell
+    return {model: parts for model, parts in parts_of.items() if len(parts) >= min_cells}
+
 
 Test: TypeAlias = Mapping[str, Any]
 """One test of a hypothesis: ``what`` is tested, ``estimate``, ``low``, ``high``, and whether it ``passes``."""
@@ -363,24 +377,7 @@ def monotonicity(resampler: LogprobResampler) -> Outcome:
     paper (table 5): the four proportions rise strictly. Chance alone meets it once in 24 times.
     """
     cells = [cell for source in resampler.sources for cell in resampler.testable(source)]
-    tests: list[Test] = []
-    for cell in cells:
-        quarters = quarters_of(cell)
-        accuracy, low, high = quarters.accuracy
-        n_trials = np.floor(quarters.independent + 1e-9)  # a whole number may be rounded down
-        p_value = float(rise_p_values(np.rint(n_trials * accuracy), n_trials).max())
-        tests.append(
-            {
-                "what": cell.key.model
-                if len(resampler.sources) == 1
-                else f"{cell.key.model}, {cell.key.source}",
-                **smallest_rise(accuracy, low, high),
-                **{f"q{i + 1}": float(value) for i, value in enumerate(accuracy)},
-                "rises": len(accuracy) == 4 and bool((np.diff(accuracy) > 0.0).all()),
-                "p_value": p_value,
-                "passes": p_value < 0.05,
-            }
-        )
+    tests = [_test_rise(cell, names_source=len(resampler.sources) > 1) for cell in cells]
     failing = [test["what"] for test in tests if not test["passes"]]
     exceptions = f"; not shown in {', '.join(failing)}" if failing else ""
     return outcome_of(
@@ -396,6 +393,22 @@ def monotonicity(resampler: LogprobResampler) -> Outcome:
         missing=_TOO_FEW,
         weight=lambda test: -test["estimate"],
     )
+
+
+def _test_rise(cell: Cell, *, names_source: bool) -> dict[str, Any]:
+    """Test that accuracy rises from each quarter of a cell's evidence to the next."""
+    quarters = quarters_of(cell)
+    accuracy, low, high = quarters.accuracy
+    n_trials = np.floor(quarters.independent + 1e-9)  # a whole number may be rounded down
+    p_value = float(rise_p_values(np.rint(n_trials * accuracy), n_trials).max())
+    return {
+        "what": f"{cell.key.model}, {cell.key.source}" if names_source else cell.key.model,
+        **smallest_rise(accuracy, low, high),
+        **{f"q{i + 1}": float(value) for i, value in enumerate(accuracy)},
+        "rises": len(accuracy) == 4 and bool((np.diff(accuracy) > 0.0).all()),
+        "p_value": p_value,
+        "passes": p_value < 0.05,
+    }
 
 
 def rise_p_values(right: FloatArray, total: FloatArray) -> FloatArray:
@@ -492,28 +505,36 @@ class RobustnessCheck:
         binning = cell.key.binning
         return self.name if len(self.binnings) == 1 else binning.replace("=", " = "), binning
 
+    def _size(self, test: Test) -> str:
+        """Return whether a change is shown to be small or large, or neither."""
+        if test["passes"]:
+            return "small"
+        is_large = test["low"] >= self.margin or test["high"] <= -self.margin
+        return "large" if is_large else "uncertain"
+
     def _summary(self, tests: Sequence[Test], primary: Mapping[str, Cell]) -> str:
-        changed = [
-            test["what"] for test in tests if test["low"] >= self.margin or test["high"] <= -self.margin
-        ]
-        uncertain = [test["what"] for test in tests if not test["passes"] and test["what"] not in changed]
+        cases: dict[str, list[str]] = {"small": [], "large": [], "uncertain": []}
+        for test in tests:
+            cases[self._size(test)].append(test["what"])
         parts = [
-            f"The change lies within the margin in {sum(test['passes'] for test in tests)}"
-            f" of {_count(len(tests), 'case')}"
+            f"The change lies within the margin in {len(cases['small'])} of {_count(len(tests), 'case')}"
         ]
-        if changed:
-            parts.append(f"larger than the margin in {'; '.join(changed)}")
-        if uncertain:
-            parts.append(f"too uncertain to decide in {'; '.join(uncertain)}")
+        if cases["large"]:
+            parts.append(f"larger than the margin in {'; '.join(cases['large'])}")
+        if cases["uncertain"]:
+            parts.append(f"too uncertain to decide in {'; '.join(cases['uncertain'])}")
         if tests and len(primary) > 1:
-            by_label = pd.DataFrame(tests).pivot(index="label", columns="model", values="m_ratio")
-            registered = {model: float(cell.measure("mratio_v1").value) for model, cell in primary.items()}
-            m_ratios = pd.concat([pd.DataFrame([registered]), by_label]).dropna()
-            orders = m_ratios.rank(axis=1, method="first").drop_duplicates()
-            parts.append(
-                f"the order of the models is {'' if len(orders) == 1 else 'not '}the same throughout"
-            )
+            parts.append(_order_of_models(tests, primary))
         return "; ".join(parts) + "."
+
+
+def _order_of_models(tests: Sequence[Test], primary: Mapping[str, Cell]) -> str:
+    """Return whether all cells order the models by M-ratio alike, those as registered among them."""
+    by_label = pd.DataFrame(tests).pivot(index="label", columns="model", values="m_ratio")
+    registered = {model: float(cell.measure("mratio_v1").value) for model, cell in primary.items()}
+    m_ratios = pd.concat([pd.DataFrame([registered]), by_label]).dropna()
+    orders = m_ratios.rank(axis=1, method="first").drop_duplicates()
+    return f"the order of the models is {'' if len(orders) == 1 else 'not '}the same throughout"
 
 
 ROBUSTNESS_CHECKS = (
@@ -550,3 +571,22 @@ ROBUSTNESS_CHECKS = (
     # sampled at random, and the octiles are those of the remaining trials.
     RobustnessCheck("R6", "Matched difficulty", OTHER_TRIALS, binnings=("balanced",)),
 )
+
+
+def outcomes(resampler: LogprobResampler) -> dict[str, Outcome]:
+    """Test the hypotheses and the robustness; return the outcomes by name, in the order of the page."""
+    checked = (check(resampler) for check in ROBUSTNESS_CHECKS)
+    found = (*hypotheses(resampler), monotonicity(resampler), *checked)
+    return {outcome.name: outcome for outcome in found}
+
+
+def robustness_intervals(results: TaskResults) -> dict[str, dict[str, Interval]]:
+    """Return the M-ratio of every model, as registered and by each check."""
+    resampler = results.analysis
+    primary = f"K = {RATINGS}"
+    by_label = {cell.key.model: {primary: cell.interval("mratio_v1")} for cell in resampler.testable()}
+    for robustness_check in ROBUSTNESS_CHECKS:
+        for cell in robustness_check.cells(resampler):
+            label, _ = robustness_check.describe(cell)
+            by_label[cell.key.model][label] = cell.interval(robustness_check.measure)
+    return by_label

@@ -1,6 +1,6 @@
-"""The tables and figures of the log-probability study's second version: Cacioli (2026), arXiv:2603.25112, version 2.
+"""Tables 1 to 3 and figures 1 to 3 of version 2 of Cacioli (2026), arXiv:2603.25112, and the report's valid measures.
 
-They show its three estimators at T = 1, by domain and over temperatures. The numbers of tables and figures are this
+The paper shows three estimators at T = 1, by domain and over temperatures. The numbers of tables and figures are this
 package's.
 """
 
@@ -8,16 +8,55 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
+from confidence_tasks.replications.logprob_metacognition.octiles import estimate
 from confidence_tasks.report import paper
+from confidence_tasks.report.extra_tables import extra_table
 from confidence_tasks.report.figures import Panel, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_of, line_of_intervals
+from confidence_tasks.report.labels import p_value
 from confidence_tasks.report.paper import MODELS, by_measure, heading
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.statistics import Interval
-from confidence_tasks.studies.logprob_metacognition.replies import CONDITIONS, LEXICON, TEMPERATURES
-from confidence_tasks.studies.logprob_metacognition.resampling import TEMPERATURE, CellKey
-from confidence_tasks.studies.logprob_metacognition.version_2 import estimate
+from confidence_tasks.statistics.information import meta_information_test
+from confidence_tasks.studies.logprob_metacognition.cell_tables import TEMPERATURE, CellKey
+from confidence_tasks.studies.logprob_metacognition.domains import LEXICON
+from confidence_tasks.studies.logprob_metacognition.replies import CONDITIONS, TEMPERATURES
+from confidence_tasks.studies.logprob_metacognition.report import measure_cells, whole_cells
+from confidence_tasks.studies.logprob_metacognition.resampling import LogprobResampler
+
+VALID = (
+    "meta_information",
+    "auroc2",
+    "z_roc_slope",
+    "d_a",
+    "accuracy_50",
+    "accuracy_80",
+    "accuracy",
+    "ece",
+    "brier",
+)
+"""Measures of the second version, accuracy at coverage, and calibration for comparison."""
+
+
+@extra_table(
+    "valid",
+    f"Log-probability as evidence of correctness at T = {TEMPERATURE:g}",
+    "The measures of the paper’s second version. Meta-information is the share of the uncertainty about correctness"
+    " that the log-probability removes, corrected for bias; p is that of a permutation test of no information. A z-ROC"
+    " slope other than 1 means unequal variance. The two further accuracies are those of the most confident 50% and 80%"
+    " of the answers. ECE and Brier score use exp(mean log-probability) as confidence.",
+)
+def valid_measures(results: TaskResults) -> Iterator[dict[str, Any]]:
+    """Return the second version's measures at T = 1, with the permutation test of meta-information."""
+    for cell in whole_cells(results):
+        test = meta_information_test(
+            cell.correct, cell.evidence, questions=cell.questions, seed=results.settings.seed
+        )
+        row = {"model": cell.key.model, "source": cell.key.source, **measure_cells(cell, VALID, results)}
+        yield {**row, "p": p_value(test.p_value), "n": cell.n}
+
 
 LABELS = {"meta_i2r": "meta-I₂ʳ", "auroc2_bins": "AUROC₂", "z_roc_slope_regression": "z-ROC slope"}
 """Names of the estimators in the paper."""
@@ -28,12 +67,13 @@ SOURCES = {"trivia_qa": "TriviaQA", "nq_open": "NQ"}
 def _value(runs: paper.Runs, cell: paper.Cell, name: str, domain: str = "") -> paper.Value:
     """Return an estimator; None if the model was not asked, NaN if it has no trials in a domain."""
     task = runs.task_of(cell)
-    if task is None or cell.source not in task.analysis.resampler.sources:
+    if task is None or cell.source not in task.analysis.sources:
         return None
     key = CellKey(cell.model, cell.source, CONDITIONS.number(cell.group), domain)
-    if key not in task.analysis.resampler.cells:
+    if key not in task.analysis.cells:
         return float("nan") if domain else None
-    return estimate(task.analysis.resampler, key, name, task.settings.level)
+    resampler: LogprobResampler = task.analysis
+    return estimate(resampler, key, name, task.settings.level)
 
 
 def _columns(*names: str, intervals: bool = True) -> tuple[paper.Heading, ...]:
@@ -68,7 +108,7 @@ _ESTIMATORS = (
 
 
 def _intervals(results: TaskResults, name: str, keys: Sequence[CellKey]) -> list[Interval | None]:
-    resampler = results.analysis.resampler
+    resampler = results.analysis
     return [
         estimate(resampler, key, name, results.settings.level) if key in resampler.cells else None
         for key in keys
@@ -101,7 +141,7 @@ def _models(results: TaskResults) -> list[str]:
 )
 def models_figure(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
     """Draw the estimators of each model on each source."""
-    sources = results.analysis.resampler.sources
+    sources = results.analysis.sources
     keys_of = {model: [CellKey(model, source) for source in sources] for model in _models(results)}
     return _panels(results, styles, keys_of, [SOURCES.get(source, source) for source in sources])
 
@@ -114,7 +154,7 @@ def models_figure(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
 )
 def domains_figure(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
     """Draw the estimators of each model in each domain."""
-    domains, source = tuple(LEXICON), results.analysis.resampler.sources[:1]
+    domains, source = tuple(LEXICON), results.analysis.sources[:1]
     keys_of = {
         model: [CellKey(model, name, domain=domain) for name in source for domain in domains]
         for model in _models(results)
@@ -130,7 +170,7 @@ def domains_figure(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]
 )
 def temperatures_figure(results: TaskResults, styles: ModelStyles) -> Iterator[Panel]:
     """Draw the estimators of each model at each temperature."""
-    resampler = results.analysis.resampler
+    resampler = results.analysis
     source = resampler.sources[:1]
     asked = [t for t in TEMPERATURES if t in {key.temperature for key in resampler.cells}]
     keys_of = {
@@ -139,8 +179,6 @@ def temperatures_figure(results: TaskResults, styles: ModelStyles) -> Iterator[P
     }
     return _panels(results, styles, keys_of, [f"{temperature:g}" for temperature in asked])
 
-
-FIGURES = models_figure, domains_figure, temperatures_figure
 
 REPLICATION = paper.Replication(
     name="nlp_metad_2",
@@ -186,4 +224,5 @@ REPLICATION = paper.Replication(
         ),
         paper.PaperFigure("3", "Estimators over temperatures on TriviaQA.", name="version_2_temperatures"),
     ),
+    figures=(models_figure, domains_figure, temperatures_figure),
 )

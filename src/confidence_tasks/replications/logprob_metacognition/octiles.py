@@ -1,8 +1,8 @@
-"""The estimators of the second version of the log-probability study, under the names of its author.
+"""The estimators of version 2 of Cacioli (2026), arXiv:2603.25112, by the names that its author's repository has.
 
-Cacioli (2026), arXiv:2603.25112, version 2, as the author's repository has them. Evidence is cut at the octiles of a
-model's trials at T = 1; each estimator is a function of the table of wrong and right answers by octile. The measures of
-the log are the better statistics: bins lose information, and the unit of sampling is the question and not the trial.
+Evidence is cut at the octiles of a model's trials at T = 1; each estimator is a function of the table of wrong and
+right answers by octile. The measures of the log are the better statistics: bins lose information, and the unit of
+sampling is the question and not the trial.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from confidence_tasks.statistics.inference.resampling import as_estimate, interv
 from confidence_tasks.statistics.information.estimates import table_entropy, table_information
 from confidence_tasks.statistics.sdt import quantile_edges
 from confidence_tasks.statistics.sdt.sensitivity import z_rate
-from confidence_tasks.studies.logprob_metacognition.resampling import Cell, CellKey, LogprobResampler
+from confidence_tasks.studies.logprob_metacognition.cell_tables import CellKey
+from confidence_tasks.studies.logprob_metacognition.resampling import Cell, LogprobResampler
 
 OCTILES = 8
 """Number of bins."""
