@@ -150,8 +150,7 @@ def test_a_mistake_in_a_study_is_an_error_when_it_is_loaded(changes: dict[str, o
 def test_the_report_of_every_study_can_be_loaded_and_names_its_paper_by_a_string(study: Study) -> None:
     report = study_report(study)
     assert isinstance(report, StudyReport)
-    assert isinstance(report.replication, str)
-    assert bool(report.replications) == bool(report.replication)
+    assert isinstance(report.replication, str) == bool(report.replications)
 
 
 OUTSIDE_PAPER = """
@@ -179,7 +178,7 @@ def test_a_study_of_another_package_names_its_own_paper(packages: Path) -> None:
 
 def test_a_paper_that_is_no_replication_is_an_error_that_names_the_study(packages: Path) -> None:
     study_with_a_paper(packages, "STUDY")
-    with pytest.raises(TypeError, match="study elsewhere: elsewhere:STUDY is a Study, not a Replication"):
+    with pytest.raises(TypeError, match="study elsewhere: its replication is a Study"):
         replications()
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 
+from confidence_tasks.replications.numbers import from_table
 from confidence_tasks.report import paper
 from confidence_tasks.report.paper import MODELS, heading
 from confidence_tasks.studies.fermieval.methods import BY_LOGPROB, STATED, TASKS
@@ -25,7 +26,7 @@ def _method_score(runs: paper.Runs, cell: paper.Cell, method: str, tables: Seque
     """
     column = f"p = {level_of(cell.group):g}"
     for table, task in product(tables, TASKS):
-        value = paper.from_table(table, column, method=method)(runs, replace(cell, task=task, group=""))
+        value = from_table(table, column, method=method)(runs, replace(cell, task=task, group=""))
         if isinstance(value, float) and not math.isnan(value):
             return value
     return math.nan if runs.task_of(replace(cell, group="")) else None

@@ -200,5 +200,5 @@ REPLICATION = paper.Replication(
         ),
         _paper_figure(8, "Effect of the instruction to use confidence."),
     ),
-    figures=FIGURES,
+    figures={"riskeval": FIGURES},
 )

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from confidence_tasks.reading.integer_scale import Scale
+from confidence_tasks.replications.numbers import is_better, is_worse, spread
 from confidence_tasks.report import paper
 from confidence_tasks.report.paper import MODELS, by_measure, heading
 from confidence_tasks.statistics import Estimate
@@ -43,7 +44,7 @@ def _accuracy_range(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
     """Return the largest difference in accuracy between two granularities."""
     accuracies = [_estimate(runs, cell, measure="accuracy", group=scale.label) for scale in GRANULARITY]
     defined = [value for value in accuracies if value is not None and not math.isnan(value)]
-    return paper.spread(defined) if len(defined) > 1 else None
+    return spread(defined) if len(defined) > 1 else None
 
 
 def _width(runs: paper.Runs, cell: paper.Cell) -> paper.Value:
@@ -97,8 +98,8 @@ _GRANULARITY = _scales(GRANULARITY, "scale_granularity")
 
 _META_D = by_measure("meta_d", "meta-d′")
 _M_RATIO = by_measure("mratio", "M-ratio")
-_STARRED = {"mark": ("*", paper.is_better)}
-_DAGGERED = {"mark": ("†", paper.is_worse)}
+_STARRED = {"mark": ("*", is_better)}
+_DAGGERED = {"mark": ("†", is_worse)}
 
 _ONE_SOURCE: paper.Axis = (
     heading("Top-1", measure=_top_1),

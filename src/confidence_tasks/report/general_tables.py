@@ -20,7 +20,8 @@ GENERAL: tuple[MakeTable, ...] = (
 
 def extra_tables(results: TaskResults) -> list[ExtraTable]:
     """Return the tables of a task beside the measures, without empty ones."""
-    report = study_report(results.task_trials.study)
-    of_papers = (make for paper in report.replications for make in paper.tables)
+    study = results.task_trials.study
+    report = study_report(study)
+    of_papers = (make for paper in report.replications for make in paper.tables.get(study.name, ()))
     tables = [make(results) for make in (*GENERAL, *report.tables, *of_papers)]
     return [table for table in tables if not table.frame.empty]

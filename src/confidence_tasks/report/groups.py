@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from confidence_tasks.logs.about_models import AboutModel, AboutModels
+from confidence_tasks.logs.about_models import AboutModels
 from confidence_tasks.logs.task_trials import Columns, ModelTrials, in_order
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.statistics.core import IntArray
@@ -170,11 +170,6 @@ def ordered_by_group(models: Sequence[ModelTrials], groups: ModelGroups) -> list
 def members_of(models: Sequence[ModelTrials], members: Sequence[str]) -> list[ModelTrials]:
     """Return the models of a group, in the order of ``members``."""
     return [model for member in members for model in models if is_member(model, [member])]
-
-
-def about_model(about: AboutModels, model: ModelTrials) -> AboutModel:
-    """Return what a file says of a model; empty facts without a row of it."""
-    return next((facts for name, facts in about if is_member(model, [name])), AboutModel())
 
 
 def groups_by_kind(about: AboutModels, names: Sequence[str]) -> ModelGroups:

@@ -67,15 +67,13 @@ class StudyReport:
     analysis: Callable[..., Any] | None = None
     corroborating_measures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     overviews: tuple[Any, ...] = ()
-    replication: Any = ""
+    replication: Any = ()
     reply_forms: Mapping[str, Any] | None = None
     power: tuple[Any, ...] | None = None
 
     @property
     def replications(self) -> tuple[Any, ...]:
         """The replications of the paper, of which there may be none."""
-        if not self.replication:
-            return ()
         # A study of version 0.1 has the replication itself.
         found = resolve_name(self.replication) if isinstance(self.replication, str) else self.replication
         return found if isinstance(found, tuple) else (found,)

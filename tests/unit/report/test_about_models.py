@@ -9,8 +9,9 @@ from tests.unit.report.paper_runs import MODELS, filled_from, life_rows
 from tests.unit.report.runs import write
 
 from confidence_tasks.logs.about_models import FIELDS, AboutModel, read_models
+from confidence_tasks.replications.numbers import about
 from confidence_tasks.report.groups import groups_by_kind
-from confidence_tasks.report.paper import Cell, PaperTable, Runs, about
+from confidence_tasks.report.paper import Cell, PaperTable, Runs
 from confidence_tasks.report.paper.filled import html_table, latex_paper_table
 
 FACTS = {

@@ -14,9 +14,9 @@ from tests.unit.report.runs import undrawn_report
 
 from confidence_tasks import boolq, lifeeval
 from confidence_tasks.logs.task_trials import group_by_task
-from confidence_tasks.replications.lifeeval import ece_of_formula, stated_against_token
+from confidence_tasks.replications.all_question_sets import ece_of_formula, stated_against_token
+from confidence_tasks.replications.common_questions import common_subset
 from confidence_tasks.report import collect
-from confidence_tasks.report.common_questions import common_subset
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.figures.general import model_styles
 from confidence_tasks.report.read_trials import trials as read_trials

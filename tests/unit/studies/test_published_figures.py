@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from tests.trials import lifeeval_trial
 
-from confidence_tasks.report.common_questions import common_subset
+from confidence_tasks.replications.common_questions import common_subset
 from confidence_tasks.sources.generated import lifeeval_questions
 from confidence_tasks.statistics import bootstrap, ece
 from confidence_tasks.statistics.calibration import hard_easy_slope

@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 from tests.trials import lifeeval_trial, question_set_trial
 
+from confidence_tasks.replications.common_questions import performance
 from confidence_tasks.report import Report, collect
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.estimates.settings import Settings
@@ -25,7 +26,6 @@ from confidence_tasks.report.write import write_figures
 from confidence_tasks.sources import Question
 from confidence_tasks.sources.generated import lifeeval_questions
 from confidence_tasks.studies.question_sets.replies import QUESTION_SETS
-from confidence_tasks.studies.question_sets.report import performance
 
 from ..report.runs import undrawn_report, write
 from .published_figures import (

@@ -21,6 +21,7 @@ from confidence_tasks.replications.logprob_metacognition.version_1_figures impor
     temperature_figure,
 )
 from confidence_tasks.replications.logprob_metacognition.version_2 import valid_measures
+from confidence_tasks.replications.numbers import about, from_table, spread
 from confidence_tasks.report import paper
 from confidence_tasks.report.extra_tables import extra_table, interval_cells
 from confidence_tasks.report.labels import measure_label, p_value
@@ -170,10 +171,10 @@ REPLICATION = paper.Replication(
             "1",
             "Models, their sizes and quantisations, as the user’s file has them.",
             columns=(
-                heading("Family", measure=paper.about("family")),
-                heading("Params", measure=paper.about("size")),
-                heading("Instruct", measure=paper.about("kind", yes_unless="base")),
-                heading("Quant size", measure=paper.about("quantised")),
+                heading("Family", measure=about("family")),
+                heading("Params", measure=about("size")),
+                heading("Instruct", measure=about("kind", yes_unless="base")),
+                heading("Quant size", measure=about("quantised")),
             ),
             at={"task": "nlp_metad"},
             of_models=True,
@@ -220,7 +221,7 @@ REPLICATION = paper.Replication(
             "4",
             "R1: M-ratio by the number K of bins per side.",
             columns=tuple(
-                heading(label, measure=paper.from_table("robustness", column))
+                heading(label, measure=from_table("robustness", column))
                 for label, column in (("K=3", "K = 3"), ("K=4 (primary)", "K = 4"), ("K=6", "K = 6"))
             ),
             at=_AT_ONE,
@@ -239,13 +240,13 @@ REPLICATION = paper.Replication(
             "M-ratio by domain at T = 1 on TriviaQA. Bold: the weakest domain of a model.",
             stubs=("Domain",),
             rows=tuple(
-                heading(name, measure=paper.from_table("domains", measure_label("mratio_v1"), domain=name))
+                heading(name, measure=from_table("domains", measure_label("mratio_v1"), domain=name))
                 for name in _DOMAINS
             ),
             columns=MODELS,
             at={**_AT_ONE, "better": "lower"},
             best="column",
-            total=("Range", paper.spread),
+            total=("Range", spread),
             total_digits=2,
         ),
         paper.PaperTable(
@@ -257,6 +258,8 @@ REPLICATION = paper.Replication(
             at={"task": "nlp_metad", "source": _TRIVIA, "digits": 3},
         ),
     ),
-    figures=(domain_figure, efficiency_space, temperature_figure, robustness_figure),
-    tables=(verdicts, valid_measures, quarters, by_domain, by_temperature, robustness_table),
+    figures={"nlp_metad": (domain_figure, efficiency_space, temperature_figure, robustness_figure)},
+    tables={
+        "nlp_metad": (verdicts, valid_measures, quarters, by_domain, by_temperature, robustness_table),
+    },
 )

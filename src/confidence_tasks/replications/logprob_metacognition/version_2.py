@@ -224,5 +224,5 @@ REPLICATION = paper.Replication(
         ),
         paper.PaperFigure("3", "Estimators over temperatures on TriviaQA.", name="version_2_temperatures"),
     ),
-    figures=(models_figure, domains_figure, temperatures_figure),
+    figures={"nlp_metad": (models_figure, domains_figure, temperatures_figure)},
 )

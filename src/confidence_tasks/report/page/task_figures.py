@@ -60,7 +60,8 @@ def _own_figures(results: TaskResults, styles: ModelStyles) -> Iterator[Figure]:
     lead = report.lead
     if lead is None and len(results.conditions) == 1 and makers:
         lead = makers[0]
-    of_papers = (make for paper in report.replications for make in paper.figures)
+    study = results.task_trials.study.name
+    of_papers = (make for paper in report.replications for make in paper.figures.get(study, ()))
     for make in (*makers, *of_papers, acceptance):
         yield replace(make(results, styles), leads=make is lead)
 

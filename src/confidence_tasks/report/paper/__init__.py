@@ -6,10 +6,9 @@ number is an estimate of the report, or is computed from the trials by a functio
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import product
 from typing import Any, Literal, TypeAlias
 
@@ -20,7 +19,7 @@ from confidence_tasks.report.estimates.estimated import Estimated
 from confidence_tasks.report.extra_tables import ExtraTable, MakeTable
 from confidence_tasks.report.figures import Figure
 from confidence_tasks.report.figures.general import MakeFigure
-from confidence_tasks.report.groups import TrialSubset, about_model, members_of
+from confidence_tasks.report.groups import TrialSubset, members_of
 from confidence_tasks.report.labels import number, signed
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.statistics import Interval
@@ -299,72 +298,17 @@ class Replication:
         The tasks that provide the numbers.
     items : tuple of PaperItem
         The tables and figures in the paper's order.
-    figures, tables : tuple of callable
-        Functions that draw figures and make tables of the page of each study of the paper, after those of the study,
-        like those of :class:`~confidence_tasks.report.study_report.StudyReport`. Items may name them.
+    figures, tables : mapping of str to tuple of callable
+        By the name of a study: functions that draw figures and make tables of its page, after its own, like those of
+        :class:`~confidence_tasks.report.study_report.StudyReport`. Items may name them.
     """
 
     name: str
     title: str
     tasks: Mapping[str, TaskParameters]
     items: tuple[PaperItem, ...]
-    figures: tuple[MakeFigure, ...] = ()
-    tables: tuple[MakeTable, ...] = ()
-
-
-def from_table(table: str, column: str, **where: str) -> Compute:
-    """Return a function that reads a column of a task's extra table.
-
-    The number is that of the row with the cell's model and the values ``where`` of other columns. It is NaN if the
-    model was asked and has too few trials for the table.
-    """
-
-    def value(runs: Runs, cell: Cell) -> Value:
-        task = runs.task_of(cell)
-        if task is None or (cell.source and cell.source not in runs.sources(cell)):
-            return None
-        extra = runs.tables.get(f"{task.task_trials.slug}_{table}")
-        found = None if extra is None else look_up(extra, column, model=cell.model, **where)
-        return math.nan if found is None else found
-
-    return value
-
-
-def look_up(table: ExtraTable, column: str, **where: str) -> float | None:
-    """Return the number in a column of the row with the given values; NaN without such a row, None without a column."""
-    rows = table.frame
-    for name, value in where.items():
-        rows = rows[rows[name] == value]
-    if column not in rows:
-        return None
-    return float(rows[column].iloc[0]) if len(rows) else math.nan
-
-
-def about(field: str, yes_unless: str = "") -> Compute:
-    """Return a function that reads a field of the user's file about models; NaN without a value.
-
-    With ``yes_unless``, it is "No" if the field has this value, else "Yes".
-    """
-
-    def value(runs: Runs, cell: Cell) -> Value:
-        model = runs.model_of(cell)
-        text = getattr(about_model(runs.about, model), field) if model else ""
-        if text and yes_unless:
-            return "No" if text.lower() == yes_unless else "Yes"
-        return text or math.nan
-
-    return value
-
-
-def spread(values: Sequence[float]) -> float:
-    """Return the difference between the largest and the smallest number.
-
-    Examples
-    --------
-    >>> spread([0.5, 0.75])
-    0.25
-    """
-    return max(values) - min(values)
+    figures: Mapping[str, tuple[MakeFigure, ...]] = field(default_factory=dict)
+    tables: Mapping[str, tuple[MakeTable, ...]] = field(default_factory=dict)
 
 
 class Runs:
@@ -524,16 +468,3 @@ def _without_models(figure: Figure, hidden: Container[str]) -> Figure:
     )
     keys = tuple(key for key in figure.keys if key.label.removesuffix(", as stated") not in hidden)
     return replace(figure, rows=tuple(row for row in rows if row[1]), keys=keys)
-
-
-def is_better(runs: Runs, cell: Cell, better: bool = True) -> bool:
-    """Return True if a measure is significantly better than under the baseline, or worse if not ``better``."""
-    contrast = runs.contrast(cell)
-    if contrast is None or not contrast.significant:
-        return False
-    higher = contrast.interval.estimate > 0.0
-    return higher == (runs.better(cell) == ("higher" if better else "lower"))
-
-
-is_worse: Rule = partial(is_better, better=False)
-"""Whether a measure is significantly worse than under the baseline."""

@@ -112,12 +112,9 @@ def replications() -> list[Replication]:
     """
     papers: dict[str, Replication] = {}
     for study in studies():
-        report = study_report(study)
-        for paper in report.replications:
+        for paper in study_report(study).replications:
             if not isinstance(paper, Replication):
-                raise TypeError(
-                    f"study {study.name}: {report.replication} is a {type(paper).__name__}, not a Replication"
-                )
+                raise TypeError(f"study {study.name}: its replication is a {type(paper).__name__}")
             papers.setdefault(paper.name, paper)
     return list(papers.values())
 

@@ -14,8 +14,6 @@ import pandas as pd
 from confidence_tasks.drawing import Colour
 from confidence_tasks.logs.task_trials import Columns, ModelTrials
 from confidence_tasks.report import checks
-from confidence_tasks.report.common_questions import common_table
-from confidence_tasks.report.extra_tables import ExtraTable
 from confidence_tasks.report.figures import LegendEntry, Line, Panel, general, panel, panels
 from confidence_tasks.report.figures.general import ModelStyles, figure_by_model
 from confidence_tasks.report.groups import Group, split_by_source
@@ -26,7 +24,7 @@ from confidence_tasks.statistics import complete
 from confidence_tasks.studies.lifeeval.best_guesses import best_guesses, maximum_scores
 from confidence_tasks.studies.lifeeval.forms import REPLY_FORMS
 from confidence_tasks.studies.lifeeval.measures import GROUPINGS, group_labels
-from confidence_tasks.studies.lifeeval.people import overconfidence_and_people, people
+from confidence_tasks.studies.lifeeval.people import overconfidence_and_people
 from confidence_tasks.studies.lifeeval.replies import CONDITIONS
 
 MEMORISED = 0.01
@@ -72,35 +70,6 @@ def score_against_confidence(
     if len(score):
         labels, (colour, _) = ("score", "confidence"), styles[model.label]
         yield panel("", panels.scatter, x=score, y=confidence, colour=colour, labels=labels)
-
-
-_OVERVIEW = (
-    "score",
-    "mas",
-    "ece",
-    "confidence",
-    "overconfidence",
-    "round_share",
-    "hard_easy",
-    "confidence_correlation",
-)
-"""Measures of table 2 of the paper and of its text, and others that differ between models."""
-
-
-def overview(results: TaskResults) -> ExtraTable:
-    """Return table 2 of the paper: the models on the questions that all of them answered.
-
-    Each group of models that the user defines has a row with its means, as the paper's "Aggregate" rows.
-    """
-    return common_table(
-        results,
-        "overview",
-        "Rounded is the exact share of stated confidences that are multiples of .05. The paper tests the remainder of a"
-        " floating-point number, which misses .55 and other values; it prints 90.15% where the exact share is 92.28%."
-        " The best possible score is the mean over these questions. The paper's correlation of .48 for chat models"
-        " excludes Llama-3.1-8B; with it, the correlation is .40.",
-        _OVERVIEW,
-    )
 
 
 @check(
@@ -159,7 +128,6 @@ REPORT = StudyReport(
         best_guesses,
         score_against_confidence,
     ),
-    tables=(overview, people),
     checks=(*checks.GENERAL, memorised_table, mixed_windows),
     grouping=by_radius_sex_and_age,
     replication="confidence_tasks.replications.lifeeval:REPLICATION",

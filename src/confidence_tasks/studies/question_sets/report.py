@@ -7,44 +7,16 @@ the first question set.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 
-from confidence_tasks.report.common_questions import common_table
-from confidence_tasks.report.extra_tables import ExtraTable, OverviewDesign, Side
+from confidence_tasks.report.extra_tables import OverviewDesign, Side
 from confidence_tasks.report.reply_forms import ReplyForm, with_id_suffix
-from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.score_replies import Row
 from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.studies.question_sets import STUDY
 from confidence_tasks.studies.question_sets.replies import KINDS, QUESTION_SETS
 from confidence_tasks.study.trial import Item, Question
-
-_STATED = ("answer_accuracy", "answer_confidence", "answer_ece", "answer_overconfidence")
-_FAVOURITE = ("accuracy", "confidence", "ece", "overconfidence", "round_share")
-
-
-def performance(results: TaskResults) -> ExtraTable:
-    """Return the rows of one question set in tables 3 and 4 of the paper: a row per model, a column per measure.
-
-    If replies state a probability of every option, measures of the stated answer, as in the paper, precede measures of
-    the option with the highest probability.
-    """
-    has_options = any(
-        bool(favourites) for model in results.models for favourites in model.columns["favourites"]
-    )
-    table = common_table(
-        results,
-        "performance",
-        "The first columns are of the stated answer, as in the paper. Accuracy, confidence and ECE without “answer” are"
-        " of the option with the highest probability, whichever letter the reply names."
-        if has_options
-        else "Rounded is the exact share of stated confidences that are multiples of .05.",
-        (*_STATED, *_FAVOURITE) if has_options else _FAVOURITE,
-    )
-    return replace(table, repeats=len(results.models) == 1)
-
 
 _ANSWER_MEASURES = ("ece", "accuracy", "confidence", "overconfidence")
 
@@ -87,7 +59,6 @@ REPLY_FORMS: Mapping[str, ReplyForm] = {
 
 
 REPORT = StudyReport(
-    tables=(performance,),
     replication="confidence_tasks.replications.lifeeval:REPLICATION",
     overviews=OVERVIEWS,
     reply_forms=REPLY_FORMS,

@@ -1,8 +1,9 @@
-"""Comparisons of models on the questions that all of them answered."""
+"""LifeEval and question sets: the models on the questions that all of them answered (arXiv:2605.23909, appendix B)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -108,3 +109,59 @@ def common_subset(trials: pd.DataFrame) -> pd.DataFrame:
     models = answered.groupby(keys)["model"].nunique()
     common = models.index[models == trials["model"].nunique()]
     return answered[pd.MultiIndex.from_frame(answered[keys]).isin(common)]
+
+
+_OVERVIEW = (
+    "score",
+    "mas",
+    "ece",
+    "confidence",
+    "overconfidence",
+    "round_share",
+    "hard_easy",
+    "confidence_correlation",
+)
+"""Measures of table 2 of the paper and of its text, and others that differ between models."""
+
+
+def overview(results: TaskResults) -> ExtraTable:
+    """Return table 2 of the paper: the models on the questions that all of them answered.
+
+    Each group of models that the user defines has a row with its means, as the paper's "Aggregate" rows.
+    """
+    return common_table(
+        results,
+        "overview",
+        "Rounded is the exact share of stated confidences that are multiples of .05. The paper tests the remainder of a"
+        " floating-point number, which misses .55 and other values; it prints 90.15% where the exact share is 92.28%."
+        " The best possible score is the mean over these questions. The paper's correlation of .48 for chat models"
+        " excludes Llama-3.1-8B; with it, the correlation is .40.",
+        _OVERVIEW,
+    )
+
+
+_STATED = ("answer_accuracy", "answer_confidence", "answer_ece", "answer_overconfidence")
+
+
+_FAVOURITE = ("accuracy", "confidence", "ece", "overconfidence", "round_share")
+
+
+def performance(results: TaskResults) -> ExtraTable:
+    """Return the rows of one question set in tables 3 and 4 of the paper: a row per model, a column per measure.
+
+    If replies state a probability of every option, measures of the stated answer, as in the paper, precede measures of
+    the option with the highest probability.
+    """
+    has_options = any(
+        bool(favourites) for model in results.models for favourites in model.columns["favourites"]
+    )
+    table = common_table(
+        results,
+        "performance",
+        "The first columns are of the stated answer, as in the paper. Accuracy, confidence and ECE without “answer” are"
+        " of the option with the highest probability, whichever letter the reply names."
+        if has_options
+        else "Rounded is the exact share of stated confidences that are multiples of .05.",
+        (*_STATED, *_FAVOURITE) if has_options else _FAVOURITE,
+    )
+    return replace(table, repeats=len(results.models) == 1)
