@@ -35,8 +35,7 @@ def read_trial_table(path: str) -> list[TrialFile]:
     """
     rows, unread = _READERS[path[path.rfind(".") :]](path)
     if rows.empty:
-        broken = f": its {unread} lines cannot be read" if unread else ""
-        raise NotTrialsError(f"it holds no rows{broken}")
+        raise NotTrialsError(_why_no_rows(unread))
     study = None if "study" in rows else _study_of_rows(rows)
     rows = rows.assign(
         **{name: rows[name].map(str).where(rows[name].notna(), "") if name in rows else "" for name in _KEYS}
@@ -53,6 +52,10 @@ def read_trial_table(path: str) -> list[TrialFile]:
     if not files:
         raise NotTrialsError("; ".join(dict.fromkeys(refused)))
     return [replace(files[0], left_out=(*files[0].left_out, *refused)), *files[1:]]
+
+
+def _why_no_rows(unread: int) -> str:
+    return f"it holds no rows: its {unread} lines cannot be read" if unread else "it holds no rows"
 
 
 def _file_of_part(path: str, key: Sequence[Any], part: pd.DataFrame, study: Study) -> TrialFile:
