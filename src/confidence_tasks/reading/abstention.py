@@ -36,7 +36,6 @@ REFUSALS: Mapping[str, re.Pattern[str]] = {
             r"\b(?:not enough|insufficient|lack of|no) (?:information|context|data)\b"
             r"|\bnot (?:\w+ ){1,3}enough (?:information|context|data)\b"
         ),
-        "abstains": r"\A\W{0,4}(?:i )?abstain(?:ed)?\W{0,4}(?:\Z|\n)",
         "passes": (
             r"(?:\A\W{0,4}|\bi(?:'ll| will| must| would)? )pass(?: on (?:this|that|it)[\w ]{0,20}| here)?\W{0,4}"
             r"(?:\Z|\n)"

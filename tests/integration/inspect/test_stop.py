@@ -18,7 +18,7 @@ from inspect_ai.scorer import SampleScore, Score
 from confidence_tasks import compare, metrics, summary
 from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import main
-from confidence_tasks.harness.inspect import asking
+from confidence_tasks.harness.inspect import asker
 from confidence_tasks.harness.inspect.stopping import GateStopping, earlier_values
 from confidence_tasks.harness.items import make_items
 from confidence_tasks.harness.lm_eval.metadata import check_metadata
@@ -120,14 +120,14 @@ def test_a_run_that_is_not_decided_is_whole(tmp_path: Path) -> None:
 
 
 def test_lost_samples_count_as_the_worst_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ask_all = asking._Asker.ask_all
+    ask_all = asker.Asker.ask_all
 
     async def lose_some(asker: Any) -> Any:
         if asker.question.id.endswith(("1", "2", "3")):
             raise RuntimeError("no reply")
         return await ask_all(asker)
 
-    monkeypatch.setattr(asking._Asker, "ask_all", lose_some)
+    monkeypatch.setattr(asker.Asker, "ask_all", lose_some)
     log = run(tmp_path, stop="accuracy>0.2", alpha=0.2, fail_on_error=False)
     metadata = log.results.early_stopping.metadata["conditions"]
     found = json.loads(
