@@ -123,7 +123,7 @@ def test_lost_samples_count_as_the_worst_case(tmp_path: Path, monkeypatch: pytes
     ask_all = asker.Asker.ask_all
 
     async def lose_some(asker: Any) -> Any:
-        if asker.question.id.endswith(("1", "2", "3")):
+        if asker.settings.question.id.endswith(("1", "2", "3")):
             raise RuntimeError("no reply")
         return await ask_all(asker)
 
