@@ -88,6 +88,7 @@ def _draw_labelled_points(axes: Axes, lines: Sequence[Line]) -> None:
                 (x, y),
                 xytext=(5, 0),
                 textcoords="offset points",
+                annotation_clip=False,  # the uppermost of many labels may be above the frame
                 va="center",
                 fontsize=6,
                 color=Colour.INK,
