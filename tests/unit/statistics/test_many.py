@@ -86,6 +86,25 @@ def test_values_and_errors_are_those_of_paired_differences() -> None:
     assert pair_variances(covariance)[0, 2] == pytest.approx(d.var(ddof=1) / 30)
 
 
+@given(
+    st.lists(st.floats(0.01, 100.0), min_size=2, max_size=4), st.integers(0, 2**32 - 1), st.floats(1e-6, 1e3)
+)
+def test_a_model_that_replies_as_another_does_changes_no_maximum(
+    spread: list[float], seed: int, scale: float
+) -> None:
+    """The variance of their difference is 0 but for rounding, which depends on the machine."""
+    rng = np.random.default_rng(seed)
+    replies = scale * rng.normal(size=(len(spread), 30)) * np.array(spread)[:, None]
+    twice = np.cov(np.vstack([replies, replies[:1]]))
+    twice[-1, -1] *= 1.0 + 4e-16  # as sums in another order differ
+    errors = pair_variances(twice)
+    assert errors[0, -1] == errors[-1, 0] == 0.0
+    assert (errors[0, 1:-1] > 0.0).all()
+    maxima = student_maxima(twice, np.inf, n_draws=20_000, seed=1)
+    without = student_maxima(np.cov(replies), np.inf, n_draws=20_000, seed=1)
+    assert critical_value(maxima, 0.95) == pytest.approx(critical_value(without, 0.95), abs=0.15)
+
+
 def test_several_trials_of_a_question_are_permuted_and_summed_together() -> None:
     """Two equal replies to a question are as one, but for the factor n / (n - 1) of the trials."""
     values = np.random.default_rng(2).normal(size=(12, 3))

@@ -23,6 +23,9 @@ Influences: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 _TIED = 1e-9
 """Relative distance below which studentised differences are equal up to rounding."""
 
+_ROUNDING = 1e-12
+"""Share of the variances of two values up to which the variance of their difference is rounding."""
+
 _MOST_VALUES = 1 << 21
 """Maximum number of weights, and of permuted labels, that are held at a time: 16 MiB."""
 
@@ -168,14 +171,24 @@ def student_maxima(
     rng = np.random.default_rng(seed)
     scale, axes = np.linalg.eigh(covariance)
     values = rng.standard_normal((n_draws, len(scale))) * np.sqrt(np.maximum(scale, 0.0)) @ axes.T
-    maxima = largest_ratio(values, np.broadcast_to(covariance, (n_draws, *covariance.shape)))
+    first, second = np.triu_indices(len(scale), 1)
+    errors = np.sqrt(pair_variances(covariance)[first, second])
+    # Two values whose difference has no variance are one value; draws of both differ by rounding.
+    differ = errors > 0.0
+    differences = values[:, first[differ]] - values[:, second[differ]]
+    maxima = np.asarray(np.max(np.abs(differences) / errors[differ], axis=1, initial=0.0))
     return maxima / (np.sqrt(rng.chisquare(freedom, n_draws) / freedom) if math.isfinite(freedom) else 1.0)
 
 
 def pair_variances(covariance: FloatArray) -> FloatArray:
-    """Return the variance of each difference, shape (..., k, k), given the covariance of the values."""
+    """Return the variance of each difference, shape (..., k, k), given the covariance of the values.
+
+    It is 0 where it is not above the rounding of its terms, as between models whose replies are equal.
+    """
     variances = np.diagonal(covariance, axis1=-2, axis2=-1)
-    return np.maximum(variances[..., :, None] + variances[..., None, :] - 2.0 * covariance, 0.0)
+    sums = variances[..., :, None] + variances[..., None, :]
+    found = sums - 2.0 * covariance
+    return np.where(found <= _ROUNDING * sums, 0.0, found)
 
 
 def largest_ratio(values: FloatArray, covariances: FloatArray, tie: float = 1e-12) -> FloatArray:
