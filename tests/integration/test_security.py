@@ -40,7 +40,7 @@ EVALUATING = re.compile(
 )
 
 
-OURS = {"rescore.py": {"eval"}, "local_model.py": {"subprocess.run"}}
+OURS = {"recorded.py": {"eval"}, "local_model.py": {"subprocess.run"}}
 """Inspect's own `eval`, which runs a task, and pip with arguments of our own, to download a pinned wheel."""
 
 

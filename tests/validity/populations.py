@@ -18,8 +18,8 @@ from confidence_tasks.report.groups import Group, by_condition
 from confidence_tasks.simulation.subject import Subject, normal
 from confidence_tasks.sources import Question, load
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
-from confidence_tasks.studies.fermieval import trials as fermieval
-from confidence_tasks.studies.fermieval.replies import LEVELS, level_of
+from confidence_tasks.studies.fermieval.measures import MEASURES as FERMI_MEASURES
+from confidence_tasks.studies.fermieval.replies import LEVELS, TEST, level_of
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
 from confidence_tasks.studies.lifeeval import measures as lifeeval
 from confidence_tasks.studies.lifeeval.report import by_radius_sex_and_age
@@ -178,15 +178,15 @@ def fermi_study(subject: Subject, n: int = N, levels: Sequence[float] = LEVELS) 
             f"What is the order of magnitude of quantity {i}?",
             "number",
             str(round(6 * normal(i, "truth"))),
-            metadata={"split": fermieval.TEST},
+            metadata={"split": TEST},
         )
         for i in range(n)
     ]
     return _population(
         subject,
         items_asking(FERMIEVAL, questions, levels=list(levels)),
-        lambda item, reply: fermieval_trial(item.question, level_of(item.condition), fermieval.TEST, reply),
-        fermieval.MEASURES,
+        lambda item, reply: fermieval_trial(item.question, level_of(item.condition), TEST, reply),
+        FERMI_MEASURES,
     )
 
 

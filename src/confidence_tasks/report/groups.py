@@ -177,6 +177,7 @@ def groups_by_kind(about: AboutModels, names: Sequence[str]) -> ModelGroups:
 
     Examples
     --------
+    >>> from confidence_tasks.logs.about_models import AboutModel
     >>> about = ("o3", AboutModel(kind="Reasoning")), ("gpt-4o", AboutModel(kind="chat")), ("x", AboutModel())
     >>> groups_by_kind(about, ["openai/o3", "o3", "gpt-4o"])
     (('reasoning', ('o3',)), ('chat', ('gpt-4o',)))

@@ -123,6 +123,7 @@ def summary(
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> confidence = rng.uniform(0.5, 1.0, 500).round(2)
     >>> correct = rng.random(500) < confidence - 0.1

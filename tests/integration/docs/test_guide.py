@@ -30,9 +30,9 @@ from confidence_tasks.harness.parameters import chosen_conditions, complete_para
 from confidence_tasks.simulation.subject import PROFILES, Subject
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.table import SOURCES
-from confidence_tasks.studies.fermieval import trials as fermieval
+from confidence_tasks.studies.fermieval import summary as fermieval
 from confidence_tasks.studies.fermieval_logprob import measures as fermieval_logprob
-from confidence_tasks.studies.fermieval_sampling import trials as fermieval_sampling
+from confidence_tasks.studies.fermieval_sampling import measures as fermieval_sampling
 from confidence_tasks.studies.lifeeval import measures as lifeeval
 from confidence_tasks.studies.logprob_metacognition import measures as nlp_metad
 from confidence_tasks.studies.question_sets import measures as question_sets
@@ -49,9 +49,7 @@ MEASURES: Mapping[str, Iterable[Measure]] = {
     "scales.md": scales.MEASURES,
     "lifeeval.md": (*lifeeval.MEASURES, *lifeeval.TOKEN_MEASURES, *question_sets.ALL_MEASURES),
     "fermieval.md": (
-        *fermieval.MEASURES,
-        *fermieval.CONFORMAL_MEASURES,
-        *fermieval.JACKKNIFE_MEASURES,
+        *fermieval.REPORTED_MEASURES,
         *fermieval_logprob.logprob_measures([0.9]),
         *fermieval_sampling.sampling_measures(["interval", "direct", "reasoned"], [1.0], [0.9]),
     ),

@@ -98,7 +98,7 @@ def test_study_group_holds_conditions_and_these_hold_the_papers_sources(manager,
 
 def test_tags_pick_out_a_study_and_a_source(manager):
     assert len(manager.task_index["confidence_scale_boundary"].tags) == 4 * 4
-    assert len(manager.task_index["confidence_arithmetic"].tags) == 5 + 4 + 6 + 3 + 10 + 7 + 26
+    assert len(manager.task_index["confidence_arithmetic"].tags) == 5 + 4 + 6 + 3 + 10 + 7 + 30
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from confidence_tasks.simulation.subject import Subject, uniform
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval import subject as fermieval
 from confidence_tasks.studies.fermieval.subject import stated_interval
-from confidence_tasks.studies.logprob_metacognition import replies as nlp_metad
+from confidence_tasks.studies.logprob_metacognition import simulated_replies as nlp_metad
 from confidence_tasks.studies.logprob_metacognition.power import simulate_answers
 from confidence_tasks.studies.scales import replies as scales
 from confidence_tasks.studies.scales.replies import BASELINE

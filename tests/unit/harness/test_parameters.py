@@ -85,7 +85,7 @@ def test_a_value_of_another_type_is_refused(given: dict[str, object], message: s
     [
         ("fermieval", {"temperature": -1}, "temperature=-1 must lie in [0, 2]"),
         ("fermieval", {"temperature": 2.5}, "temperature=2.5 must lie in [0, 2]"),
-        ("fermieval", {"temperature": math.nan}, "temperature=nan must be a number"),
+        ("fermieval", {"temperature": math.nan}, "temperature=nan must be a number or a text"),
         ("fermieval", {"levels": math.nan}, "levels=nan must be a text or a number or a list"),
         ("fermieval", {"levels": [True]}, "levels: 'True' is not a coverage between 0 and 1, such as 0.95"),
         ("fermieval", {"levels": []}, "levels is empty: name at least one"),

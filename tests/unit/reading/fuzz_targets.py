@@ -38,11 +38,11 @@ from confidence_tasks.studies.question_sets.reader import (
     read_options_reply,
 )
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
-from confidence_tasks.studies.riskeval import measures as riskeval
 from confidence_tasks.studies.riskeval.confidence import find_confidences, verbal_confidence
 from confidence_tasks.studies.riskeval.judgements import read_parser_reply, read_verdict
 from confidence_tasks.studies.riskeval.reader import read_risk_reply
 from confidence_tasks.studies.riskeval.replies import judge_prompt, parser_prompt
+from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales.reader import read_scale_reply
 from confidence_tasks.studies.scales.replies import ELICITATIONS
@@ -136,7 +136,7 @@ def _score_scale(question: Question, reply: str) -> Scored:
 
 
 def _score_risk(question: Question, reply: str) -> Scored:
-    trial = riskeval.riskeval_trial(question, 10.0, reply)
+    trial = riskeval_trial(question, 10.0, reply)
     return trial, explanation(RISKEVAL, trial, question)
 
 

@@ -6,6 +6,7 @@ from tests.unit.report.runs import undrawn_report
 from tests.unit.studies.logprob_trials import NATURAL, TRIVIA, Evidence, together, trials
 
 from confidence_tasks.logs.collection import collect
+from confidence_tasks.replications.logprob_metacognition.hypotheses import outcomes
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.statistics import fit_meta_d, wilson_interval
 from confidence_tasks.studies.logprob_metacognition.measures import MEASURES
@@ -75,7 +76,7 @@ def test_every_hypothesis_and_check_has_a_verdict(full):
 
 
 def test_the_order_of_models_under_unequal_variance_is_compared_with_the_primary_order(full):
-    outcome = full.results[0].analysis.outcomes["R2"]
+    outcome = outcomes(full.results[0].analysis)["R2"]
     orders = table(full, "robustness")[["K = 4", "R2"]].rank()
     assert ("not the same" in outcome.why) is not orders["K = 4"].equals(orders["R2"])
 

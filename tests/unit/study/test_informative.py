@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.studies.fermieval import trials as fermieval
+from confidence_tasks.studies.fermieval import summary as fermieval
 from confidence_tasks.studies.question_sets import measures as question_sets
 from confidence_tasks.studies.riskeval import measures as riskeval_measures
 from confidence_tasks.studies.scales import measures as scales
@@ -20,7 +20,7 @@ SCALES, SETS, RISK, FERMI = (
         scales.MEASURES,
         question_sets.ALL_MEASURES,
         riskeval_measures.MEASURES,
-        fermieval.MEASURES + fermieval.CONFORMAL_MEASURES + fermieval.JACKKNIFE_MEASURES,
+        fermieval.REPORTED_MEASURES,
     )
 )
 

@@ -41,12 +41,15 @@ def reference_of(summary: Callable[..., Any]) -> str:
 
 
 _MOVED = {
-    f"confidence_tasks.studies.{study}.trials:{name}": f"confidence_tasks.studies.{study}.measures:{name}"
-    for study, name in (
-        ("lifeeval", "lifeeval_summary"),
-        ("question_sets", "question_set_summary"),
-        ("logprob_metacognition", "nlp_summary"),
-        ("fermieval_logprob", "logprob_summary"),
+    f"confidence_tasks.studies.{study}.{before}:{name}": f"confidence_tasks.studies.{study}.{now}:{name}"
+    for study, before, now, name in (
+        ("lifeeval", "trials", "measures", "lifeeval_summary"),
+        ("question_sets", "trials", "measures", "question_set_summary"),
+        ("logprob_metacognition", "trials", "measures", "nlp_summary"),
+        ("fermieval", "trials", "summary", "fermieval_summary"),
+        ("fermieval_logprob", "trials", "measures", "logprob_summary"),
+        ("fermieval_sampling", "trials", "measures", "sampling_summary"),
+        ("riskeval", "measures", "summary", "riskeval_summary"),
     )
 }
 """Addresses in logs of earlier releases, and where the function is now."""
