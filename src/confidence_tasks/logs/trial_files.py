@@ -97,6 +97,11 @@ class TrialFile:
     stopped: int = 0
     planned: tuple[str, ...] = ()
 
+    @property
+    def name(self) -> str:
+        """Name of the file, without its folder."""
+        return self.path.rsplit("/", 1)[-1]
+
     def __len__(self) -> int:
         return len(self.columns["question_id"])
 

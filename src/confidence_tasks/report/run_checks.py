@@ -32,8 +32,7 @@ def incomplete(results: TaskResults) -> Iterator[Notice]:
             planned = file.lost + len(file)
             severity: Severity = "serious" if file.lost >= LARGE_LOSS * planned else "warning"
             if file.lost or status:
-                name = file.path.rsplit("/", 1)[-1]
-                place = f"{model.label}: {file.lost} of {planned} in {name}{status}"
+                place = f"{model.label}: {file.lost} of {planned} in {file.name}{status}"
                 places[severity].append("; ".join([place, *_why_lost(file)]))
     for severity, where in places.items():
         yield from notice_if_any(
@@ -70,9 +69,9 @@ def ended_by_limits(results: TaskResults) -> Iterator[str]:
     """Yield how many samples of each run every limit ended."""
     for model in results.models:
         for file in model.files:
-            name, total = file.path.rsplit("/", 1)[-1], file.lost + len(file)
+            total = file.lost + len(file)
             for limit, n_samples in file.lost_by.items():
-                yield f"{model.label}: {n_samples} of {total} in {name} by the {limit} limit"
+                yield f"{model.label}: {n_samples} of {total} in {file.name} by the {limit} limit"
 
 
 @check(
@@ -97,7 +96,7 @@ def edited_scores(results: TaskResults) -> Iterator[str]:
     for model in results.models:
         for file in (model.files[i] for i in np.unique(model.columns["file"]).tolist()):
             if file.edited:
-                yield f"{model.label}: {file.edited} of {len(file)} in {file.path.rsplit('/', 1)[-1]}"
+                yield f"{model.label}: {file.edited} of {len(file)} in {file.name}"
 
 
 @check(
@@ -111,7 +110,7 @@ def invalidated_samples(results: TaskResults) -> Iterator[str]:
     for model in results.models:
         for file in model.files:
             if file.invalidated:
-                yield f"{model.label}: {len(file.invalidated)} in {file.path.rsplit('/', 1)[-1]}"
+                yield f"{model.label}: {len(file.invalidated)} in {file.name}"
 
 
 @check(
@@ -152,7 +151,7 @@ def from_cache(results: TaskResults) -> Iterator[str]:
     for model in results.models:
         for file in model.files:
             if file.from_cache:
-                yield f"{model.label}: {file.from_cache} in {file.path.rsplit('/', 1)[-1]}"
+                yield f"{model.label}: {file.from_cache} in {file.name}"
 
 
 @check(

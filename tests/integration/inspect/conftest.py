@@ -1,6 +1,6 @@
 """Real harness runs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,7 @@ import pytest
 from inspect_ai import Task, eval
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
+from tests.integration.faults.loopback import ENVIRONMENT, Server, stub
 
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.logs.rescore import rescore
@@ -28,6 +29,20 @@ def run(tmp_path: Path) -> Run:
         return read_eval_log(log.location)
 
     return run_task
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Set the variables with which Inspect finds the stub server, and an empty cache."""
+    for name, value in {**ENVIRONMENT, "INSPECT_CACHE_DIR": str(tmp_path / "cache")}.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """Run the stub server."""
+    with stub() as running:
+        yield running
 
 
 def saying(texts: Sequence[str]) -> Model:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,29 +9,17 @@ import pytest
 from click.testing import CliRunner
 from inspect_ai.log import EvalLog
 from inspect_ai.model import Model, get_model
-from tests.integration.faults.loopback import ENVIRONMENT, Server, stub
+from tests.integration.faults.loopback import Server, stub
 from tests.integration.faults.wire import Wire
 from tests.integration.inspect.test_refusals import model, notes, run, trials
 
 from confidence_tasks._registry import signals
 from confidence_tasks.cli import main
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("environment")]
 
 SAMPLES = 4
 SIGNALS = "stated,agreement,semantic_entropy,sequence_entropy,p_true_samples"
-
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name, value in {**ENVIRONMENT, "INSPECT_CACHE_DIR": str(tmp_path / "cache")}.items():
-        monkeypatch.setenv(name, value)
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with stub() as running:
-        yield running
 
 
 def task(**given: Any) -> Any:

@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalLog
 from inspect_ai.model import Model, get_model
 from inspect_ai.scorer import match
-from tests.integration.faults.loopback import ENVIRONMENT, Server, stub
+from tests.integration.faults.loopback import Server
 
 from confidence_tasks import with_confidence
 from confidence_tasks._registry import boolq, fermieval_logprob, nlp_metad, riskeval, signals
@@ -21,19 +20,7 @@ from confidence_tasks.cli import main
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.harness.refusals import REFUSED, refusals_in
 
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name, value in {**ENVIRONMENT, "INSPECT_CACHE_DIR": str(tmp_path / "cache")}.items():
-        monkeypatch.setenv(name, value)
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with stub() as running:
-        yield running
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("environment")]
 
 
 def model(server: Server, quirks: str) -> Model:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.faults.loopback import ENVIRONMENT, Server, stub
+from tests.integration.faults.loopback import Server, stub
 from tests.integration.faults.wire import Wire
 from tests.integration.inspect.test_refusals import model, run, trials
 
@@ -16,21 +15,9 @@ from confidence_tasks._registry import signals
 from confidence_tasks.studies.signals.replies import DEFAULT
 from confidence_tasks.studies.signals.table import REASONING_SIGNALS, SIGNALS
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("environment")]
 
 N = 4
-
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name, value in {**ENVIRONMENT, "INSPECT_CACHE_DIR": str(tmp_path / "cache")}.items():
-        monkeypatch.setenv(name, value)
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with stub() as running:
-        yield running
 
 
 def had(server: Server, quirks: str, tmp_path: Path, *names: str, **given: Any) -> dict[str, list[Any]]:

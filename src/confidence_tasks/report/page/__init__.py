@@ -259,7 +259,7 @@ def sample_link(model: ModelTrials, row: int, viewer: str) -> str:
     file = model.files[int(model.columns["file"][row])]
     if not file.is_log:
         return ""
-    log = quote(file.path.rsplit("/", 1)[-1])
+    log = quote(file.name)
     sample = quote(str(model.columns["sample_id"][row]), safe="")
     return f"{viewer.rstrip('/')}/#/logs/{log}/samples/sample/{sample}/{model.columns['epoch'][row]}/"
 
