@@ -296,3 +296,18 @@ def test_a_rank_is_never_surer_than_the_values(paths: list[str]) -> None:
         for place, each in enumerate([model for model in ranking.models if model.first], start=1):
             assert each.first <= place <= each.last
             assert not math.isnan(each.interval.estimate)
+
+
+@pytest.mark.parametrize("measure", ["accuracy", "ece", "auroc", "brier"])
+def test_models_that_reply_alike_share_the_first_rank(
+    tables: dict[str, pd.DataFrame], tmp_path: Path, measure: str
+) -> None:
+    for name in ("a", "b", "c", "d"):
+        tables["weak"].assign(model=f"lab/{name}").to_csv(tmp_path / f"{name}.csv", index=False)
+    (task,) = group_by_task(collect(tmp_path).files)
+    (ranking,) = rank_tasks([task], [measure], FEW)
+    assert {(each.first, each.last) for each in ranking.models} == {(1, 4)}
+    assert {float(each.difference.estimate) for each in ranking.pairs} == {0.0}
+    assert {float(each.difference.low) for each in ranking.pairs} == {0.0}
+    assert {float(each.difference.high) for each in ranking.pairs} == {0.0}
+    assert {each.p_adjusted for each in ranking.pairs} == {1.0}

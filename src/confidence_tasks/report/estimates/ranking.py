@@ -268,7 +268,7 @@ class _Ranked:
             covariance, freedom = _resampled_covariance(found)
             maxima = [many.student_maxima(covariance, freedom, n_draws=n_draws, seed=rng)]
             centers, errors = _by_resamples(
-                found, 2.0 * scipy.special.ndtr(many.critical_value(maxima[0], level)) - 1.0
+                found, _single_level(many.critical_value(maxima[0], level), level)
             )
             return many.all_pairs(centers, errors, maxima, level=level, tie=tie)
         known = [source for source in sources if source]
@@ -347,6 +347,16 @@ def _resampled_covariance(found: Sequence[Distribution]) -> tuple[FloatArray, fl
     if not all(each.inverted_test for each in found):
         freedom = min((one - other).resampled.student_terms[1] for one, other in combinations(found, 2))
     return np.cov(defined), max(freedom, 1.0)
+
+
+def _single_level(critical: float, level: float) -> float:
+    """Return the level of single intervals that reach as far as simultaneous ones with a critical value.
+
+    A critical value that is 0 (no pair differs), infinite or so large that the level rounds to 1 gives no interval
+    that a test can be inverted at; then it is the level of the simultaneous intervals.
+    """
+    single = float(2.0 * scipy.special.ndtr(critical) - 1.0)
+    return single if 0.0 < single < 1.0 else level
 
 
 def _by_resamples(found: Sequence[Distribution], level: float) -> tuple[FloatArray, FloatArray]:
