@@ -19,6 +19,7 @@ from confidence_tasks.logs.run_settings import ORIGINS
 from confidence_tasks.logs.trial_columns import trial_columns
 from confidence_tasks.logs.trial_files import NotTrialsError, TrialFile
 from confidence_tasks.sources.bounds import BoundError, bounded_json_lines, bounded_rows
+from confidence_tasks.sources.parquet import read_parquet
 from confidence_tasks.study.definition import Study, short_repr
 from confidence_tasks.study.trial import Trial
 
@@ -156,15 +157,11 @@ def _bounds_of_trials() -> Iterator[None]:
 
 
 def _parquet(path: str) -> tuple[pd.DataFrame, int]:
-    from pyarrow import parquet
-
-    with fsspec.open(path, "rb") as file:
-        shape = parquet.read_metadata(file)
-        _refuse_wide(shape.num_columns)
-        if shape.num_rows > MOST_ROWS:
-            raise NotTrialsError(f"it has more than {MOST_ROWS:,} rows")
-        file.seek(0)
-        return pd.read_parquet(file), 0
+    with fsspec.open(path, "rb") as file, _bounds_of_trials():
+        table = read_parquet(
+            file, most_rows=MOST_ROWS, most_columns=MOST_COLUMNS, most_bytes=MOST_BYTES_OF_PARQUET
+        )
+        return table.to_pandas(), 0
 
 
 def _refuse_wide(n_columns: int) -> None:
@@ -178,6 +175,9 @@ MOST_ROWS = 20_000_000
 
 MOST_COLUMNS = 1_000
 """Number of columns above which a table is refused: a short row has a cell for each, too."""
+
+MOST_BYTES_OF_PARQUET = 4 * 2**30
+"""Memory above which a Parquet file is refused."""
 
 
 def _jsonl(path: str) -> tuple[pd.DataFrame, int]:

@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
-import pyarrow.parquet as pq
-
 from confidence_tasks.sources.any_table import has_commas, read_any_table, with_new_names
+from confidence_tasks.sources.bounds import BoundError
 from confidence_tasks.sources.own_file import READERS, Readers, csv_rows, file_rows
+from confidence_tasks.sources.parquet import read_parquet
 from confidence_tasks.sources.source import SourceError
 
 Row: TypeAlias = Mapping[str, Any]
@@ -72,7 +72,9 @@ def _cleaned(row: Row, where: str) -> Row:
 
 def _parquet_rows(file: TextIO) -> Iterator[tuple[int, Any]]:
     try:
-        table = pq.read_table(file.name)
+        table = read_parquet(file.name, most_rows=MAX_REPLIES)
+    except BoundError as error:
+        raise SourceError(f"{file.name}: {error}") from error
     except ValueError as error:
         raise SourceError(f"{file.name}: not Parquet: {error}") from error
     for number, row in enumerate(table.to_pylist(), start=1):

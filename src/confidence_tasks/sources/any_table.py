@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from confidence_tasks.sources.bounds import MOST_CHARACTERS_OF_A_ROW, BoundError, JsonBounds, bounded_rows
+from confidence_tasks.sources.parquet import read_parquet
 from confidence_tasks.sources.source import SourceError
 from confidence_tasks.study.parameter import did_you_mean
 
@@ -192,19 +193,12 @@ def _text(data: bytes, encoding: str, path: Path) -> str:
 
 
 def _parquet(path: Path, data: bytes) -> Rows:
-    import pyarrow as pa
-    from pyarrow import parquet
-
     try:
-        table = parquet.ParquetFile(io.BytesIO(data))
-        if table.metadata.num_rows > MAX_ROWS:
-            raise SourceError(_too_many_rows(path))
-        groups = (table.metadata.row_group(i) for i in range(table.num_row_groups))
-        _check_unpacked(sum(group.total_byte_size for group in groups), MAX_BYTES)
-        return _of_frame(table.read().to_pandas())
-    except SourceError:
-        raise
-    except (pa.ArrowException, OSError, ValueError) as error:
+        table = read_parquet(io.BytesIO(data), most_rows=MAX_ROWS, most_bytes=MAX_BYTES)
+        return _of_frame(table.to_pandas())
+    except BoundError as error:
+        raise SourceError(f"{path}: {error}") from error
+    except (OSError, ValueError) as error:
         raise SourceError(f"{path}: is no Parquet file that can be read: {error}") from error
 
 

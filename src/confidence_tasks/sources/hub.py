@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from confidence_tasks.sources.bounds import bounded_json_lines
+from confidence_tasks.sources.parquet import bounded_parquet_rows, read_parquet
 from confidence_tasks.sources.source import (
     MIRROR_VARIABLE,
     RowError,
@@ -499,11 +500,8 @@ def read_rows(source: HubSource, path: Path) -> list[Row]:
     """Read the rows of a local copy, JSON lines or Parquet."""
     try:
         if path.suffix == ".parquet":
-            from pyarrow import parquet
-
-            columns = _used_columns(source, parquet.read_schema(path).names)
-            rows: list[Row] = parquet.read_table(path, columns=columns).to_pylist()
-            return rows
+            columns = (*source.shape.columns, *source.shape.optional)
+            return list(bounded_parquet_rows(read_parquet(str(path), columns=columns)))
         with path.open(encoding="utf-8") as file:
             return [_read_line(line, number) for number, line in bounded_json_lines(file)]
     except (OSError, ValueError) as error:

@@ -237,7 +237,8 @@ def split_half_reliability(table: ArrayLike) -> Estimate:
     Returns
     -------
     Estimate
-        The reliability, at most 1; NaN as for :func:`retest_reliability`.
+        The reliability, at most 1; without a lower bound, as the correction enlarges a negative correlation. NaN as for
+        :func:`retest_reliability`, and if the correlation is so negative that the formula has no value.
 
     References
     ----------
@@ -257,9 +258,7 @@ def split_half_reliability(table: ArrayLike) -> Estimate:
         (values[:, first].mean(axis=1), values[:, second].mean(axis=1)) for first, second in _splits(n_epochs)
     ]
     correlation = _mean_correlation(*(np.array(half) for half in zip(*halves, strict=True)))
-    if math.isnan(correlation):
-        return correlation
-    return Estimate(spearman_brown(correlation, n_epochs / (n_epochs // 2)))
+    return _corrected(correlation, n_epochs / (n_epochs // 2))
 
 
 def halves_over_models(first: ArrayLike, second: ArrayLike) -> Estimate:
@@ -274,8 +273,9 @@ def halves_over_models(first: ArrayLike, second: ArrayLike) -> Estimate:
     Returns
     -------
     Estimate
-        The mean of Pearson's correlations over models, corrected for the length of the test, at most 1; NaN if there
-        are fewer than three models, or no split is left.
+        The mean of Pearson's correlations over models, corrected for the length of the test: at most 1, and without a
+        lower bound, as the correction enlarges a negative correlation. NaN if there are fewer than three models, no
+        split is left, or the correlation is -1.
 
     References
     ----------
@@ -287,8 +287,15 @@ def halves_over_models(first: ArrayLike, second: ArrayLike) -> Estimate:
     >>> round(halves_over_models([[0.1, 0.2, 0.4]], [[0.1, 0.3, 0.3]]), 3)
     0.861
     """
-    correlation = retest_over_models(first, second)
-    return correlation if math.isnan(correlation) else Estimate(spearman_brown(correlation, 2.0))
+    return _corrected(retest_over_models(first, second), 2.0)
+
+
+def _corrected(correlation: Estimate, length: float) -> Estimate:
+    """Correct a correlation of halves for the length of the test; NaN with a reason where the formula has no value."""
+    if math.isnan(correlation):
+        return correlation
+    reliability = spearman_brown(correlation, length)
+    return undefined(Reason.NOT_IDENTIFIED) if math.isnan(reliability) else Estimate(reliability)
 
 
 def retest_over_models(first: ArrayLike, second: ArrayLike) -> Estimate:

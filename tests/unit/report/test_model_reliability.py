@@ -1,5 +1,6 @@
 """Reliability of measures over models: whether halves of the questions, and epochs, order models alike."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,12 @@ from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.model_reliability import model_reliability_table
 from confidence_tasks.report.results import TaskResults, results_and_lost
-from confidence_tasks.statistics.reliability import halves_over_models, retest_over_models
+from confidence_tasks.statistics.core import Reason
+from confidence_tasks.statistics.reliability import (
+    halves_over_models,
+    retest_over_models,
+    split_half_reliability,
+)
 
 
 def models_that_differ(spread: float, n_models: int = 8) -> pd.DataFrame:
@@ -121,3 +127,12 @@ def test_missing_and_equal_values_are_left_out_of_the_correlation() -> None:
     assert np.isnan(halves_over_models([0.1, 0.2], [0.1, 0.2]))
     with pytest.raises(ValueError, match="same shape"):
         retest_over_models([0.1, 0.2, 0.3], [0.1, 0.2])
+
+
+def test_opposite_halves_have_no_corrected_reliability_and_a_reason() -> None:
+    for found in (
+        halves_over_models([[1.0, 2.0, 3.0]], [[3.0, 2.0, 1.0]]),
+        split_half_reliability([[1.0, 3.0], [2.0, 2.0], [3.0, 1.0]]),
+    ):
+        assert math.isnan(found)
+        assert found.reason == Reason.NOT_IDENTIFIED

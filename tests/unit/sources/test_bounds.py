@@ -6,10 +6,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from confidence_tasks.logs import trial_tables
 from confidence_tasks.logs.collection import collect
 from confidence_tasks.logs.questions import read_questions
 from confidence_tasks.report.score_replies import read_rows
-from confidence_tasks.sources import SourceError, any_table, bounds
+from confidence_tasks.sources import SourceError, any_table, bounds, parquet
 from confidence_tasks.sources.any_table import read_any_table
 from confidence_tasks.sources.bounds import BoundError, JsonBounds, refuse_brackets
 from confidence_tasks.sources.hub import HubSource
@@ -36,6 +37,7 @@ def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bounds that files of a few kilobytes exceed."""
     monkeypatch.setattr(bounds, "MOST_CHARACTERS_OF_A_ROW", 1_000)
     monkeypatch.setattr(any_table, "MOST_CHARACTERS_OF_A_ROW", 1_000)
+    monkeypatch.setattr(parquet, "MOST_CHARACTERS_OF_A_ROW", 1_000)
     monkeypatch.setattr(bounds, "FEW_CONTAINERS", 100)
 
 
@@ -148,3 +150,40 @@ def test_rows_of_packed_files_are_bounded(tmp_path: Path) -> None:
     pd.DataFrame({"correct": [1.0] * 200_001}).to_parquet(path)
     with pytest.raises(SourceError, match="more than 200,000 rows"):
         read_any_table(path)
+
+
+@pytest.fixture
+def unpacks_to_a_gigabyte(tmp_path: Path) -> Path:
+    """One text that 1,000 rows share, which Parquet stores once."""
+    path = tmp_path / "test.parquet"
+    texts = ["x" * 2**20] * 1_000
+    frame = pd.DataFrame({"question": texts, "reply": texts, "answer": "2", "study": "scales"})
+    frame.to_parquet(path)
+    assert path.stat().st_size < 2**21
+    return path
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [read_any_table, lambda path: list(read_rows(path, {})), lambda path: read_mirrored_rows(GSM8K, path)],
+    ids=["any table", "own replies", "mirror"],
+)
+def test_a_parquet_file_of_a_text_that_all_rows_share_is_bounded(reader, unpacks_to_a_gigabyte: Path) -> None:
+    with pytest.raises(SourceError, match="larger than 512 MiB when unpacked"):
+        reader(unpacks_to_a_gigabyte)
+
+
+def test_a_long_row_of_a_mirror_s_parquet_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "test.parquet"
+    pd.DataFrame({"question": ["1 + 1 =", LONG], "answer": ["#### 2", "#### 2"]}).to_parquet(path)
+    with pytest.raises(SourceError, match="row 2 has more than 1,000 characters"):
+        read_mirrored_rows(GSM8K, path)
+
+
+def test_a_parquet_table_of_trials_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial_tables, "MOST_BYTES_OF_PARQUET", 2**20)
+    pd.DataFrame({"study": ["scales"] * 64, "question_id": "x" * 2**15}).to_parquet(
+        tmp_path / "trials.parquet"
+    )
+    (skipped,) = collect(tmp_path).skipped
+    assert "larger than 1 MiB when unpacked" in skipped.reason
