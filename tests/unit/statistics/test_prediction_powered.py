@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.validity.judge_studies import corrected_coverage
 
+from confidence_tasks.statistics import wilson_interval
 from confidence_tasks.statistics.core import Reason
 from confidence_tasks.statistics.inference.prediction_powered import prediction_powered_mean
 
@@ -104,3 +105,24 @@ def test_corrected_intervals_hold_where_those_of_the_judge_do_not() -> None:
         assert covered > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 300)
         assert by_judge < 0.5
         assert width < 0.9
+
+
+@pytest.mark.parametrize("n", [20, 30, 100])
+def test_equal_labels_and_grades_are_not_certain(n: int) -> None:
+    """As wide as Wilson's interval of n right of n, about."""
+    labels = np.where(np.arange(10 * n) < n, 1.0, np.nan)
+    found = prediction_powered_mean(labels, np.ones(10 * n))
+    low, _ = wilson_interval(n, n)
+    assert found.estimate == 1.0
+    assert 0.7 * (1.0 - low) < 1.0 - found.low < 1.5 * (1.0 - low)
+
+
+@pytest.mark.parametrize("truth", [0.85, 0.93, 0.97])
+def test_means_of_few_labels_near_one_are_covered_by_a_useless_judge(truth: float) -> None:
+    rng = np.random.default_rng(3)
+    covered = 0
+    for _ in range(400):
+        right = (rng.random(300) < truth).astype(float)
+        found = prediction_powered_mean(np.where(np.arange(300) < 25, right, np.nan), np.ones(300))
+        covered += bool(found.low <= right.mean() <= found.high)
+    assert covered >= 0.93 * 400

@@ -91,7 +91,8 @@ def prediction_powered_mean(
     PredictionPowered
         The interval is Student's, with one degree of freedom less than units with a label. Two more labels, one of each
         extreme error of the judge that can occur, enter the variance: otherwise a judge who agrees with few labels
-        would count as perfect.
+        would count as perfect. So do two more labels of opposite answers, with the weight that grades do not have:
+        otherwise the mean of equal labels would be certain.
 
     Raises
     ------
@@ -134,8 +135,8 @@ def prediction_powered_mean(
     influence[~known] = (rest[~known] - rest[~known].mean()) / (~known).sum()
     influence[known] = (rectifier - rectifier.mean()) / known.sum()
     n_labels, n_units = len(np.unique(unit[known])), len(np.unique(unit))
-    # Two more labels, of opposite errors of the judge.
-    unseen = 2.0 * (chosen * largest_error) ** 2 / (n_labels + 2.0) ** 2
+    # Two more labels, of opposite errors of the judge, and two of opposite answers that the judge grades as they are.
+    unseen = 2.0 * (chosen**2 + (1.0 - chosen) ** 2) * largest_error**2 / (n_labels + 2.0) ** 2
     error = math.sqrt(_variance(influence, unit) + unseen)
     if n_labels < FEWEST_LABELS:
         low = high = undefined(Reason.TOO_FEW)
