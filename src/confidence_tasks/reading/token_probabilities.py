@@ -373,6 +373,29 @@ def decode_tokens(tokens: Sequence[bytes]) -> list[str]:
     return [decoder.decode(token) for token in tokens]
 
 
+def listed_texts(texts: Sequence[str], encoded: Sequence[Sequence[int] | None]) -> list[str]:
+    r"""Return the texts of tokens that a server lists, which join to the reply even where tokens split a character.
+
+    ``encoded`` has the bytes of each token, None where the server lists none.
+
+    Examples
+    --------
+    >>> listed_texts(["caf", "\\xc3", "\\xa9"], [None, [0xC3], [0xA9]])
+    ['caf', '', 'é']
+    """
+    if all(text.isascii() and "\\x" not in text for text in texts):
+        return list(texts)
+    try:
+        return decode_tokens(
+            [
+                text.encode() if codes is None else bytes(codes)
+                for text, codes in zip(texts, encoded, strict=True)
+            ]
+        )
+    except (ValueError, TypeError):  # Inspect's hf provider lists code points of vocabulary entries.
+        return list(texts)
+
+
 def answer_tokens(tokens: Sequence[Token], reply: str, begin: int, end: int) -> AnswerTokens:
     """Compute the mean log-probability of the tokens that overlap ``reply[begin:end]``.
 

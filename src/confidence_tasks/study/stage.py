@@ -148,17 +148,19 @@ class Stage:
         Whether log-probabilities of the reply's tokens are requested. If a provider returns none, ``required`` stops
         the run at the first reply, and ``wanted`` continues with replies that have no tokens.
     top_logprobs : int
-        Number of alternatives requested for each token, 0 to 20. On lm-eval only ``hf`` models return alternatives.
+        Number of alternatives requested for each token, 0 to 20. On lm-eval only ``hf`` models and chat endpoints return
+        alternatives.
     span : callable, optional
         ``span(question, reply)`` returns the start and the end of the part of the reply whose tokens the study uses, in
-        characters, or ``(0, 0)`` for no part; by default the whole reply. lm-eval, which needs a further call for
-        log-probabilities, computes that of this part only and divides it equally among its tokens.
+        characters, or ``(0, 0)`` for no part; by default the whole reply. Where lm-eval needs a further call for
+        log-probabilities, it computes that of this part only and divides it equally among its tokens.
     options : callable, optional
         ``options(question)`` returns the possible answers, each with the words that express it. On lm-eval the
         alternatives to the first token of the ``span``, or of the first word without one, are then all tokens of the
         vocabulary that begin such a word.
     candidates : sequence of str
-        Possible replies. lm-eval scores each of them and generates no reply: they are alternatives to a single token.
+        Possible replies. lm-eval scores each of them and generates no reply, but on chat endpoints: they are alternatives to
+        a single token.
     delimiter : str
         Text that lm-eval inserts between a prompt and its reply in plain-text prompts.
     problem : callable, optional

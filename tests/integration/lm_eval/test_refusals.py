@@ -13,6 +13,8 @@ from confidence_tasks.harness.refusals import REFUSED
 
 pytestmark = pytest.mark.slow
 
+FERMI = "fermieval_logprob_first_token"
+
 
 def run(model: Any, task: str, gen_kwargs: Any = None, **metadata: Any) -> list[dict[str, Any]]:
     return samples_of(run_on_server(model, task, gen_kwargs=gen_kwargs, **metadata))
@@ -77,6 +79,74 @@ def test_a_temperature_that_is_a_condition_stops_before_a_call_is_paid_for(serve
     with pytest.raises(RuntimeError, match=r"refuses temperature=.*“.*”.*Choose a temperature"):
         run(chat(server, "temperature-1"), "fermieval_sampling", levels="0.9", samples=2, temperatures="0.7")
     assert server.answers == []
+
+
+# Log-probabilities that a chat endpoint lists beside its reply -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("quirks", "task", "metadata", "problem"),
+    [
+        (
+            "no-logprobs",
+            "boolq_confidence_arithmetic_boolean",
+            {"top_logprobs": 20},
+            "refuses logprobs=True: “",
+        ),
+        ("no-logprobs", "nlp_metad_T1_arithmetic", {}, "refuses logprobs=True: “"),
+        ("lp-none", "nlp_metad_T1_arithmetic", {}, "with the first reply of .*, there are none"),
+        ("top-empty", FERMI, {"levels": "0.9"}, "with the first reply of .* no alternatives to the tokens"),
+    ],
+)
+@pytest.mark.usefixtures("mirror")
+def test_a_study_that_needs_them_stops_after_the_first_reply(
+    quirks: str, task: str, metadata: dict[str, Any], problem: str, server: Server
+) -> None:
+    with pytest.raises(RuntimeError, match=f"{problem}.*use a server that returns them"):
+        run(chat(server, quirks, num_concurrent=4), task, **metadata)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.usefixtures("mirror")
+def test_candidates_are_read_from_the_alternatives_to_a_reply(server: Server) -> None:
+    for sample in run(chat(server, "plain"), FERMI, levels="0.9"):
+        assert sample["trial"]["status"] == "ok"
+
+
+def test_a_study_that_needs_them_stops_after_empty_replies(server: Server) -> None:
+    with pytest.raises(RuntimeError, match=r"returned no text 3 times .*max_gen_toks=4096"):
+        run(chat(server, "empty-stop"), "nlp_metad_T1_arithmetic", n=5)
+    assert len(server.requests) == 3
+
+
+def test_fewer_alternatives_than_were_asked_for_are_noted(server: Server) -> None:
+    samples = run(chat(server, "top-capped"), "signals_mean_entropy")
+    assert notes(samples) == [
+        "top_logprobs=10 is lowered by the server, which lists 5 alternatives to a token and does not say so"
+    ]
+    assert all(math.isfinite(sample["trial"]["value"]) for sample in samples)
+
+
+def test_what_is_no_log_probability_is_missing(server: Server) -> None:
+    for quirks, problem in {
+        "lp-zero": "of exactly 0, so none was measured",
+        "lp-legacy": "the provider returned no log-probabilities",
+    }.items():
+        for sample in run(chat(server, quirks), "signals_mean_logprob"):
+            assert problem in sample["trial"]["problem"]
+
+
+def test_cached_replies_keep_their_log_probabilities(server: Server, tmp_path: Any) -> None:
+    def measure() -> list[float]:
+        found = run_on_server(
+            chat(server, "plain"), "signals_mean_logprob", use_cache=str(tmp_path / "cache")
+        )
+        return [sample["trial"]["value"] for sample in samples_of(found)]
+
+    first = measure()
+    n_requests = len(server.requests)
+    assert measure() == first
+    assert len(server.requests) == n_requests == 3
 
 
 # Not measured -----------------------------------------------------------------------------------------------------

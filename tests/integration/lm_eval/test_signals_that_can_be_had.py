@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.faults.loopback import Server, stub
+from tests.integration.faults.loopback import ENVIRONMENT, Server, stub
 from tests.integration.faults.wire import Wire
+from tests.integration.inspect.test_refusals import model as inspect_model
+from tests.integration.inspect.test_refusals import run as inspect_run
+from tests.integration.inspect.test_refusals import trials as inspect_trials
 from tests.integration.lm_eval.harnesses import lm_eval_run
 from tests.integration.lm_eval.servers import chat, samples_of
 
-pytestmark = pytest.mark.slow
+from confidence_tasks._registry import signals
+from confidence_tasks.studies.signals.table import REASONING_SIGNALS, SIGNALS
 
-SPOKEN = ("stated", "stated_after", "words", "top_k", "distribution")
-OF_SAMPLES = ("agreement", "semantic_sets", "semantic_entropy_discrete", "degree_matrix", "kernel_entropy")
+pytestmark = pytest.mark.slow
 
 
 def had(server: Server, quirks: str, *names: str, n: int = 4) -> dict[str, list[dict[str, Any]]]:
@@ -33,12 +37,47 @@ def had(server: Server, quirks: str, *names: str, n: int = 4) -> dict[str, list[
     return by_signal
 
 
-@pytest.mark.parametrize("quirks", ["think", "reasoning", "top-5+temperature-1+no-seed+no-logprobs"])
-def test_signals_that_need_no_log_probabilities(quirks: str, server: Server) -> None:
-    found = had(server, quirks, *SPOKEN, *OF_SAMPLES)
-    trials = [trial for of_signal in found.values() for trial in of_signal]
-    assert {trial["problem"] for trial in trials} == {""}
-    assert all(trial["input_tokens"] > 0 for trial in trials)
+ON_LM_EVAL = {name for name, signal in SIGNALS.items() if signal.on_lm_eval}
+OF_LOGPROBS = {name for name, signal in SIGNALS.items() if signal.logprobs}
+
+
+def without_value(found: dict[str, list[dict[str, Any]]]) -> set[str]:
+    """Return the signals that an answer lacks."""
+    return {
+        name
+        for name, of_signal in found.items()
+        if any(trial["answer"] and math.isnan(trial["value"]) for trial in of_signal)
+    }
+
+
+@pytest.mark.parametrize(
+    ("quirks", "missing"),
+    [
+        ("think+top-5+temperature-1+no-seed", set()),
+        ("reasoning+lp-thought", set()),
+        ("top-5+temperature-1+no-seed+no-logprobs", OF_LOGPROBS | set(REASONING_SIGNALS)),
+    ],
+)
+def test_all_signals_that_a_chat_endpoint_can_give(quirks: str, missing: set[str], server: Server) -> None:
+    found = had(server, quirks, *ON_LM_EVAL, n=2)
+    assert without_value(found) == missing & ON_LM_EVAL
+    assert {len(of_signal) for of_signal in found.values()} == {2}
+    assert all(trial["input_tokens"] > 0 for of_signal in found.values() for trial in of_signal)
+
+
+def test_both_harnesses_have_the_same_trials_of_a_chat_endpoint(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOPBACK_API_KEY", ENVIRONMENT["LOOPBACK_API_KEY"])
+    quirks = "think+top-5+temperature-1"
+    given = {"source": "arithmetic", "n": 2, "samples": 3, "signals": ",".join(ON_LM_EVAL)}
+    log = inspect_run(signals(**given), inspect_model(server, quirks), tmp_path)
+    expected = {(trial["condition"], trial["question_id"]): trial for trial in inspect_trials(log)}
+    trials = [trial for each in had(server, quirks, *ON_LM_EVAL, n=2).values() for trial in each]
+    assert len(trials) == len(expected) == 2 * len(ON_LM_EVAL)
+    for trial in trials:
+        other = expected[trial["condition"], trial["question_id"]]
+        assert {name: repr(trial[name]) for name in other} == {name: repr(other[name]) for name in other}
 
 
 @pytest.mark.parametrize(
@@ -62,4 +101,4 @@ def test_reasoning_that_the_server_counts_has_a_length() -> None:
     with stub(counting) as server:
         found = had(server, "", "stated", "trace_length", "trace_logprob")
     assert {trial["value"] for trial in found["trace_length"]} == {-40}
-    assert all("no tokenizer" in trial["problem"] for trial in found["trace_logprob"])
+    assert all("the reply has no reasoning" in trial["problem"] for trial in found["trace_logprob"])

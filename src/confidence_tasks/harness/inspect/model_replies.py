@@ -9,7 +9,7 @@ from typing import Any
 from inspect_ai.model import ChatCompletionChoice, ContentReasoning, Logprob, ModelOutput, ModelUsage
 
 from confidence_tasks.harness.refusals import REFUSED
-from confidence_tasks.reading.token_probabilities import decode_tokens
+from confidence_tasks.reading.token_probabilities import listed_texts
 from confidence_tasks.study.stage import TOKENS, ModelReply, Stage, Stop, Token
 
 _STOPS: Mapping[str, Stop] = {"max_tokens": "length", "model_length": "length", "content_filter": "filter"}
@@ -65,10 +65,8 @@ def logprob_tokens(output: ModelOutput) -> list[Token]:
     if not output.choices or output.choices[0].logprobs is None:
         return []
     content = output.choices[0].logprobs.content
-    return [
-        Token(text, item.logprob, _alternatives(item))
-        for text, item in zip(_token_texts(content), content, strict=True)
-    ]
+    texts = listed_texts([item.token for item in content], [item.bytes for item in content])
+    return [Token(text, item.logprob, _alternatives(item)) for text, item in zip(texts, content, strict=True)]
 
 
 def _alternatives(item: Logprob) -> dict[str, float]:
@@ -77,18 +75,6 @@ def _alternatives(item: Logprob) -> dict[str, float]:
     for top in item.top_logprobs or []:
         logprobs[top.token] = max(logprobs.get(top.token, top.logprob), top.logprob)
     return logprobs
-
-
-def _token_texts(content: Sequence[Logprob]) -> list[str]:
-    tokens = [item.token for item in content]
-    if all(text.isascii() and "\\x" not in text for text in tokens):
-        return tokens
-    try:
-        return decode_tokens(
-            [item.token.encode() if item.bytes is None else bytes(item.bytes) for item in content]
-        )
-    except ValueError:  # Inspect's hf provider returns code points of vocabulary entries instead of bytes.
-        return tokens
 
 
 def stage_reply(stage: Stage, output: ModelOutput) -> ModelReply:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -29,10 +29,11 @@ from confidence_tasks.harness.compat_models import (
     post,
     token_loglikelihoods,
 )
-from confidence_tasks.harness.lm_eval import wire
+from confidence_tasks.harness.lm_eval import listed_tokens, wire
 from confidence_tasks.harness.lm_eval.chat import run_of
 from confidence_tasks.harness.lm_eval.generated import Generated
 from confidence_tasks.harness.lm_eval.measured import Unmeasured, measured
+from confidence_tasks.harness.lm_eval.needed_tokens import NeededTokens
 from confidence_tasks.harness.refusals import (
     REFUSING,
     USUAL_TEMPERATURE,
@@ -42,6 +43,7 @@ from confidence_tasks.harness.refusals import (
     quoted,
     read_refusal,
 )
+from confidence_tasks.study.stage import Stage
 
 T = TypeVar("T")
 
@@ -79,6 +81,16 @@ class _TryAgainError(Exception):
     """A call failed in a way that may pass."""
 
 
+def _is_answered(found: Any) -> bool:
+    return not _why_lost(found)
+
+
+def _why_lost(found: Any) -> str:
+    """Return why a call was not answered; empty if it was."""
+    value = found[0] if isinstance(found, tuple) else found
+    return str(getattr(value, "lost", ""))
+
+
 @dataclass
 class Server:
     """What is known of the server of a model.
@@ -91,11 +103,17 @@ class Server:
         The parameters that the server refuses.
     stopped : RefusedParameterError or None
         The refusal of a parameter that is needed.
+    lowered : set of str
+        Notes on parameters that the server lowers without a word.
+    measured : bool
+        Whether a reply had log-probabilities where a study needs them.
     """
 
     model: LM
     refusals: Refusals
     stopped: RefusedParameterError | None = None
+    lowered: set[str] = field(default_factory=set)
+    measured: bool = False
 
     def call(
         self,
@@ -123,7 +141,9 @@ class Server:
             return {_UNANSWERED: str(error), "n": len(messages)}
         except RetryError as error:
             return {_UNANSWERED: str(error.last_attempt.exception()), "n": len(messages)}
-        run_of(self.model).see(str(limit.model), outputs, map(str, self.refusals.made))
+        run_of(self.model).see(
+            str(limit.model), outputs, [*map(str, self.refusals.made), *sorted(self.lowered)]
+        )
         return outputs
 
     def _attempt(
@@ -157,6 +177,7 @@ class Server:
         if problem:
             raise _TryAgainError(f"{problem} ({CHECK})")
         self.refusals.accept(sent)
+        self.lowered.update(self.refusals.note_alternatives(sent, listed_tokens.most_alternatives(outputs)))
         return outputs
 
     def texts(self, outputs: Any, parse: Callable[[Any], list[Any]]) -> list[Generated]:
@@ -179,9 +200,13 @@ class Server:
         return public_address(str(getattr(self.model, "base_url", "") or self.model))
 
     def ask(
-        self, asked: Sequence[T], ask: Callable[[Sequence[T]], Sequence[Any]], needed: Mapping[str, str]
+        self,
+        asked: Sequence[T],
+        ask: Callable[[Sequence[T]], Sequence[Any]],
+        needed: Mapping[str, str],
+        settles: Callable[[Any], bool] = _is_answered,
     ) -> list[Any]:
-        """Return ``ask(asked)``, with the first requests alone until one is answered.
+        """Return ``ask(asked)``, with the first requests alone until a reply ``settles`` that the others can be made.
 
         Raises
         ------
@@ -193,9 +218,11 @@ class Server:
         call = partial(self.call, needed)
         found: list[Any] = []
         with calls_through(self.model, call, self.texts, self.scores, one_by_one=True):
-            while len(found) < min(_FIRST, len(asked)) and not any(map(_is_answered, found)):
+            while len(found) < min(_FIRST, len(asked)):
                 found += ask(asked[len(found) : len(found) + 1])
                 self._stop_if_refused()
+                if settles(found[-1]):
+                    break
         if not any(map(_is_answered, found)):
             raise UnansweredError(f"{self.address} answers no call: {_why_lost(found[-1])}")
         if rest := asked[len(found) :]:
@@ -208,8 +235,16 @@ class Server:
         if self.stopped:
             raise self.stopped
 
-    def generate(self, asked: Sequence[Instance], needed: Mapping[str, str]) -> list[Generated]:
-        """Return the replies to requests; a reply may be lost."""
+    def generate(
+        self, asked: Sequence[Instance], needed: Mapping[str, str], tokens: NeededTokens | None
+    ) -> list[Generated]:
+        """Return the replies to requests; a reply may be lost.
+
+        Raises
+        ------
+        StopError
+            If the first reply has none of the ``tokens`` that are needed.
+        """
 
         def generate(part: Sequence[Instance]) -> list[Any]:
             return self.model.generate_until(list(part))
@@ -218,22 +253,13 @@ class Server:
         with generations_through(
             self.model, lambda request, text, row: None if isinstance(text, Generated) and text.lost else text
         ):
-            replies = self.ask(asked, generate, needed)
+            replies = self.ask(asked, generate, needed, tokens.are_in if tokens else _is_answered)
+        self.measured = self.measured or bool(tokens and tokens.measured)
         lost = Counter(reply.lost for reply in replies if reply.lost)
         for problem, n_calls in lost.items():
             _log.warning("%d of %d calls of %s are lost: %s", n_calls, len(replies), self.address, problem)
         run_of(self.model).lost += lost
         return replies
-
-
-def _is_answered(found: Any) -> bool:
-    return not _why_lost(found)
-
-
-def _why_lost(found: Any) -> str:
-    """Return why a call was not answered; empty if it was."""
-    value = found[0] if isinstance(found, tuple) else found
-    return str(getattr(value, "lost", ""))
 
 
 _servers: WeakKeyDictionary[LM, Server] = WeakKeyDictionary()
@@ -246,15 +272,33 @@ def server_of(model: LM) -> Server:
     return _servers[model]
 
 
-def generate(model: LM, requests: Sequence[Instance]) -> list[Generated]:
-    """Return the replies of an endpoint, which is asked without what it refuses; a reply may be lost."""
+def generate(model: LM, requests: Sequence[Instance], needing: Sequence[Stage | None]) -> list[Generated]:
+    """Return the replies of an endpoint, which is asked without what it refuses; a reply may be lost.
+
+    ``needing`` has the stage of each request that cannot do without log-probabilities, and None for the others.
+    """
+    server = server_of(model)
+    replies: dict[int, Generated] = {}
+    for is_needed in (True, False):
+        part = [number for number, stage in enumerate(needing) if (stage is not None) == is_needed]
+        if not part:
+            continue
+        asked, stage = [requests[number] for number in part], needing[part[0]]
+        tokens = NeededTokens(stage, server.address, server.measured) if stage else None
+        needed = {**_needed_temperature(asked), **(tokens.parameters if tokens else {})}
+        replies |= dict(zip(part, server.generate(asked, needed, tokens), strict=True))
+    return [replies[number] for number in range(len(requests))]
+
+
+def _needed_temperature(requests: Sequence[Instance]) -> dict[str, str]:
+    """Return the temperature, with what the user can do, if requests cannot do without it."""
     temperatures = {request.args[1].get("temperature") for request in requests} - {
         None,
         0.0,
         USUAL_TEMPERATURE,
     }
     fix = "Choose a temperature that it takes, or leave out the one in --gen_kwargs"
-    return server_of(model).generate(requests, {"temperature": fix} if temperatures else {})
+    return {"temperature": fix} if temperatures else {}
 
 
 def loglikelihoods(model: TemplateLM, pairs: Sequence[tuple[list[int], list[int]]]) -> list[float]:

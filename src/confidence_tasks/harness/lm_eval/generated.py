@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple, Self
 
-from confidence_tasks.study.stage import Stop
+from confidence_tasks.study.stage import Stop, Token
 
 
 class Used(NamedTuple):
@@ -31,6 +31,8 @@ class Generated(str):
         Why there is no reply; empty if there is one.
     used : Used
         Number of tokens of the call.
+    tokens : tuple of Token
+        Tokens of the reply, if the server was asked for log-probabilities and listed them.
 
     Examples
     --------
@@ -42,11 +44,19 @@ class Generated(str):
     stop: Stop
     lost: str
     used: Used = UNCOUNTED  # of a reply in a cache of an earlier release, too
+    tokens: tuple[Token, ...] = ()
 
-    def __new__(cls, text: str, stop: Stop = "", lost: str = "", used: Used = UNCOUNTED) -> Self:
+    def __new__(
+        cls,
+        text: str,
+        stop: Stop = "",
+        lost: str = "",
+        used: Used = UNCOUNTED,
+        tokens: tuple[Token, ...] = (),
+    ) -> Self:
         """Return a text that has the attributes."""
         reply = super().__new__(cls, text)
-        reply.stop, reply.lost, reply.used = stop, lost, used
+        reply.stop, reply.lost, reply.used, reply.tokens = stop, lost, used, tokens
         return reply
 
 

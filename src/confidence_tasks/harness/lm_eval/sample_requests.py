@@ -175,9 +175,15 @@ def _generate(model: LM, requests: Sequence[tuple[Instance, Instance]]) -> Itera
         every = tqdm(requests, desc="Running generate_samples requests")
         return (_generate_seeded(model, *pair) for pair in every)
     generations = [generation for _, generation in requests]
-    return (
-        endpoints.generate(model, generations) if is_endpoint(model) else local.generate(model, generations)
-    )
+    if not is_endpoint(model):
+        return local.generate(model, generations)
+    return endpoints.generate(model, generations, [_needing(model, request) for request, _ in requests])
+
+
+def _needing(model: LM, request: Instance) -> Stage | None:
+    """Return the stage of a request that cannot do without the log-probabilities of its reply; None for others."""
+    stage = request.stage if isinstance(request, StageGeneration) else None
+    return stage if stage and stage.logprobs == "required" and sends_settings(model) else None
 
 
 def _generate_seeded(model: LM, request: Instance, generation: Instance) -> str:

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from lm_eval.api.model import TemplateLM
 
-from confidence_tasks.harness.compat_models import is_endpoint
+from confidence_tasks.harness.compat_models import is_endpoint, sends_settings
 from confidence_tasks.harness.lm_eval.endpoints import UnansweredError, loglikelihoods
 from confidence_tasks.harness.lm_eval.measured import NOT_ECHOED, Unmeasured
 from confidence_tasks.harness.refusals import RefusedParameterError
@@ -74,9 +74,9 @@ def measuring_problem(model: TemplateLM, context: str) -> str:
     """Return why a server cannot measure the tokens that it is given; empty if it can, or runs in this process.
 
     The first call of a run scores two tokens after a prompt, before any reply is paid for. A server that cannot be
-    reached tells nothing.
+    reached tells nothing, and a chat endpoint scores nothing but its own replies.
     """
-    if not is_endpoint(model):
+    if not is_endpoint(model) or sends_settings(model):
         return ""
     if model not in _verdicts:
         ids = model.tok_encode(context)

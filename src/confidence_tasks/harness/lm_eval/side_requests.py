@@ -17,6 +17,7 @@ from confidence_tasks.harness.compat import add_request_type
 from confidence_tasks.harness.conversation import visible_turn
 from confidence_tasks.harness.lm_eval.chat import Turns, render
 from confidence_tasks.harness.lm_eval.generated import stop_of
+from confidence_tasks.harness.lm_eval.listed_tokens import probability_settings
 from confidence_tasks.harness.lm_eval.sample_requests import GENERATION, StageGeneration
 from confidence_tasks.harness.stopped import PROBLEMS, why_unanswered
 from confidence_tasks.simulation.reply import StageCall
@@ -67,7 +68,10 @@ class SideRequest(Instance):
         return StageGeneration(
             "generate_until",
             self.doc,
-            (self._context(model, str(context), prompt), {**GENERATION, **limit}),
+            (
+                self._context(model, str(context), prompt),
+                {**GENERATION, **limit, **probability_settings(model, stage)},
+            ),
             0,
             call=StageCall(self.call.study, self.call.question, stage.name, stage.name, {}),
             stage=stage,

@@ -16,10 +16,11 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM, TemplateLM
 
 from confidence_tasks.harness.compat import add_request_type
+from confidence_tasks.harness.compat_models import sends_settings
 from confidence_tasks.harness.conversation import as_continuation, conversations_of, visible_turn
-from confidence_tasks.harness.lm_eval import token_requests
 from confidence_tasks.harness.lm_eval.chat import Turns, render, run_of
 from confidence_tasks.harness.lm_eval.generated import stop_of, used_by, why_lost
+from confidence_tasks.harness.lm_eval.listed_tokens import UNSCORED, probability_settings
 from confidence_tasks.harness.lm_eval.sample_requests import (
     GENERATION,
     StageGeneration,
@@ -27,6 +28,7 @@ from confidence_tasks.harness.lm_eval.sample_requests import (
     sampling_settings,
 )
 from confidence_tasks.harness.lm_eval.scoring import measuring_problem
+from confidence_tasks.harness.lm_eval.token_requests import SCORES
 from confidence_tasks.harness.parameters import STUDY, load_study
 from confidence_tasks.harness.refusals import LOST, StopError
 from confidence_tasks.harness.stopped import FinishedReplies
@@ -108,7 +110,7 @@ class _Document:
                 sampling = sampling_settings(
                     stage, self.condition, self.request.parameters, self.question.id, number=number
                 )
-                settings = {**self.request.args[1], **sampling}
+                settings = {**self.request.args[1], **sampling, **probability_settings(model, stage)}
                 by_user = settings.get("max_gen_toks") != GENERATION["max_gen_toks"]
                 if stage.max_tokens is not None and several and not by_user:
                     settings["max_gen_toks"] = stage.max_tokens
@@ -145,16 +147,16 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
         ]
         texts = iter(
             methods.generate_samples(
-                [generation for _, _, generation, _ in calls if _is_generated(generation)]
+                [generation for _, _, generation, _ in calls if _is_generated(model, generation)]
             )
         )
         for document, _, generation, _ in calls:
-            text = next(texts) if _is_generated(generation) else _forced_text(generation)
+            text = next(texts) if _is_generated(model, generation) else _forced_text(generation)
             if text is None:
                 document.lost = str(generation.args[1].get(LOST) or why_lost(text))
             generation.resps = ["" if text is None else text]
         scored = [generation for _, stage, generation, _ in calls if stage.logprobs]
-        tokens = dict(zip(map(id, scored), methods.score_tokens(scored), strict=True)) if scored else {}
+        tokens = dict(zip(map(id, scored), getattr(model, SCORES)(scored), strict=True)) if scored else {}
         for document in documents:
             if position < len(document.stages):
                 document.replies.setdefault(document.stages[position].name, [])
@@ -169,16 +171,13 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
     return [None if document.lost else replies_to_json(document.replies) for document in documents]
 
 
-for _name, _method in (
-    (REQUEST_TYPE, run_stages),
-    (token_requests.SCORES, token_requests.score_tokens),
-    ("token_problem", token_requests.token_problem),
-):
-    add_request_type(_name, _method)
+add_request_type(REQUEST_TYPE, run_stages)
 
 
-def _is_generated(generation: StageGeneration) -> bool:
-    return not (generation.stage.forced_reply or generation.stage.candidates)
+def _is_generated(model: LM, generation: StageGeneration) -> bool:
+    """Return whether a model generates the reply; a chat endpoint cannot score candidates instead."""
+    stage = generation.stage
+    return not stage.forced_reply and (not stage.candidates or sends_settings(model))
 
 
 def _forced_text(generation: StageGeneration) -> str:
@@ -190,7 +189,7 @@ def _refuse_without_logprobs(model: LM, documents: Sequence[_Document]) -> None:
     """Raise RuntimeError before the first call if a stage requires log-probabilities that the model cannot compute."""
     methods: Any = model
     requiring = {
-        (document.study.name, stage.name)
+        (document.study.name, stage.name, bool(stage.forced_reply))
         for document in documents
         for stage in document.stages
         if stage.logprobs == "required"
@@ -201,9 +200,10 @@ def _refuse_without_logprobs(model: LM, documents: Sequence[_Document]) -> None:
     problem = methods.token_problem()
     if not problem and isinstance(model, TemplateLM):
         problem = measuring_problem(model, documents[0].request.args[0])
-    if problem:
-        study, stage = min(requiring)
-        raise StopError(f"stage {stage!r} of {study} needs token probabilities, and {problem}")
+    for study, name, is_forced in sorted(requiring):
+        fault = problem or (UNSCORED if is_forced and sends_settings(model) else "")
+        if fault:
+            raise StopError(f"stage {name!r} of {study} needs token probabilities, and {fault}")
 
 
 def _make_reply(model: LM, generation: StageGeneration, tokens: Sequence[Token] | str) -> ModelReply:

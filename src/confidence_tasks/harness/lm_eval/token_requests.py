@@ -16,9 +16,17 @@ from typing import Any, NamedTuple, TypeAlias
 
 from lm_eval.api.model import LM, TemplateLM
 
-from confidence_tasks.harness.compat_models import cache_result, cached_result, has_network, network_logits
+from confidence_tasks.harness.compat import add_request_type
+from confidence_tasks.harness.compat_models import (
+    cache_result,
+    cached_result,
+    has_network,
+    network_logits,
+    sends_settings,
+)
 from confidence_tasks.harness.lm_eval.chat import run_of
 from confidence_tasks.harness.lm_eval.endpoints import loglikelihoods
+from confidence_tasks.harness.lm_eval.listed_tokens import UNSCORED, unmeasured
 from confidence_tasks.harness.lm_eval.measured import NOT_ECHOED
 from confidence_tasks.harness.lm_eval.sample_requests import StageGeneration
 from confidence_tasks.harness.lm_eval.scoring import Pair, measuring_problem, scoring_problem
@@ -38,12 +46,14 @@ _log = logging.getLogger(__name__)
 
 
 def token_problem(model: LM) -> str:
-    """Return the reason why a model cannot score given tokens; empty if it can."""
+    """Return the reason why a model gives no log-probabilities; empty if it scores tokens or lists those of replies."""
+    if sends_settings(model):
+        return ""
     name = type(model).__name__
     if not isinstance(model, TemplateLM):
         return f"{name} does not compute log-probabilities of given tokens"
     if model.tokenizer is None:
-        return f"{name} has no tokenizer (with tokenizer=... a completions endpoint can score, a chat endpoint cannot)"
+        return f"{name} has no tokenizer (with tokenizer=... a completions endpoint can score)"
     if getattr(model, "enable_thinking", False) or getattr(model, "think_end_token", None):
         return "lm-eval removes the reasoning on which the probabilities of the answer's tokens depend"
     return ""
@@ -69,10 +79,13 @@ class _Passage(NamedTuple):
 def score_tokens(model: LM, generations: Sequence[StageGeneration]) -> list[tuple[Token, ...] | str]:
     """Return the tokens of each reply, or the reason why there are none; lm-eval calls this as a method of the model.
 
-    An ``hf`` model processes a reply once and lists alternatives to each token. Other models score each token as a
-    continuation of the preceding tokens, without alternatives, for which lm-eval has no interface. If the stage uses
-    only a part of the reply, only that part is scored.
+    A chat endpoint has listed the tokens beside its reply, with alternatives. An ``hf`` model processes a reply once
+    and lists alternatives to each token. Other models score each token as a continuation of the preceding tokens,
+    without alternatives, for which lm-eval has no interface. If the stage uses only a part of the reply, only that part
+    is scored.
     """
+    if sends_settings(model):
+        return _listed_tokens(model, generations)
     if problem := scoring_fault(model, generations[0].args[0] if generations else ""):
         _log.warning("Replies have no token probabilities: %s", problem)
         return [problem] * len(generations)
@@ -96,6 +109,21 @@ def score_tokens(model: LM, generations: Sequence[StageGeneration]) -> list[tupl
     if faults := {text for text in problems if "impossible" in text or text == NOT_ECHOED}:
         _log.warning("Replies have no token probabilities: %s", min(faults))
     return [known[passage] for passage in passages]
+
+
+def _listed_tokens(model: LM, generations: Sequence[StageGeneration]) -> list[tuple[Token, ...] | str]:
+    """Return the tokens that a chat endpoint has listed beside each reply, or the reason why there are none."""
+    listed = [getattr(generation.resps[0], "tokens", ()) for generation in generations]
+    refused = next((note for note in run_of(model).refused if note.startswith("logprobs")), "")
+    zeros = unmeasured(listed)
+    missing = zeros or refused or "the provider returned no log-probabilities"
+
+    def found(generation: StageGeneration, tokens: tuple[Token, ...]) -> tuple[Token, ...] | str:
+        if generation.stage.forced_reply:
+            return UNSCORED
+        return missing if zeros or not tokens else tokens
+
+    return list(map(found, generations, listed))
 
 
 def _make_passage(generation: StageGeneration) -> _Passage:
@@ -234,3 +262,7 @@ def candidate_probabilities(
         if (longest := next((prefix for prefix in prefixes if prefix in candidates), None)) is not None:
             remaining[longest] -= probability
     return {text: max(remaining[tokens], 0.0) for tokens, text in candidates.items()}
+
+
+for _name, _method in ((SCORES, score_tokens), ("token_problem", token_problem)):
+    add_request_type(_name, _method)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from confidence_tasks.harness.lm_eval.generated import UNCOUNTED, Generated, Used, read_usage
+from confidence_tasks.harness.lm_eval.listed_tokens import read_tokens
 from confidence_tasks.harness.refusals import quoted, read_refusal
 from confidence_tasks.harness.stopped import STOPS
 
@@ -108,7 +109,7 @@ def _generated(text: str, choice: Mapping[str, Any], used: Used) -> Generated:
     if stop == "filter":
         return Generated("", stop, used=used)  # the text is the provider's, not the model's
     is_thought = not text.strip() and _has_thought(choice.get("message"))
-    return Generated(text, stop or ("thought" if is_thought else ""), used=used)
+    return Generated(text, stop or ("thought" if is_thought else ""), used=used, tokens=read_tokens(choice))
 
 
 def _has_thought(message: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from ast import literal_eval
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
@@ -23,8 +23,13 @@ from confidence_tasks.simulation.subject import Subject, make_subject
 if TYPE_CHECKING:
     from confidence_tasks.logs.task_trials import ModelTrials
     from confidence_tasks.report.build import Report
+    from confidence_tasks.report.estimates.contrast import Contrast
     from confidence_tasks.report.estimates.estimated import Estimated
     from confidence_tasks.report.results import TaskResults
+
+
+MOST_CONTRASTS = 10
+"""Maximum number of contrasts of a model that the terminal shows."""
 
 
 def subject_of(model: ModelTrials) -> Subject | None:
@@ -97,7 +102,10 @@ def _others(n_conditions: int) -> str:
 
 
 def _print_contrasts(results: TaskResults, model: ModelTrials) -> None:
-    """Print the differences of a model's conditions from the baseline, for the first tested measure that has any."""
+    """Print the differences of a model's conditions from the baseline, for the first tested measure that has any.
+
+    Of many conditions, those with the best estimates are printed.
+    """
     of_model = [each for each in results.contrasts if each.model == model.label]
     name = next((each.measure for each in of_model if not math.isnan(each.interval.estimate)), "")
     shown = [each for each in of_model if each.measure == name]
@@ -105,11 +113,22 @@ def _print_contrasts(results: TaskResults, model: ModelTrials) -> None:
         return
     name, baseline = measure_label(shown[0].measure), group_label(shown[0].baseline)
     print_message(f"{name} minus that of {baseline}, paired by question")
+    best = _best(shown, results) if len(shown) > MOST_CONTRASTS else shown
     rows = [
         {"condition": group_label(each.group), **difference_cells(each.interval, each.p_adjusted)}
-        for each in shown
+        for each in best
     ]
     print_table(rows, frozenset({"difference", "corrected p"}), err=True)
+    if len(best) < len(shown):
+        print_message(f"the best {len(best)} of {len(shown)}; all are in the report")
+
+
+def _best(contrasts: Sequence[Contrast], results: TaskResults) -> list[Contrast]:
+    """Return the contrasts of one measure with the best estimates, the best first; missing ones are the worst."""
+    measure = results.task_trials.study.measures_by_name[contrasts[0].measure]
+    sign = -1 if measure.better == "lower" else 1
+    known = [each for each in contrasts if not math.isnan(each.interval.estimate)]
+    return sorted(known, key=lambda each: -sign * each.interval.estimate)[:MOST_CONTRASTS]
 
 
 def _clusters(entry: Estimated) -> dict[str, str]:

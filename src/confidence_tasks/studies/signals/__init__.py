@@ -12,6 +12,7 @@ from confidence_tasks.study import (
     Domain,
     Parameter,
     Pooling,
+    Scoring,
     Simulation,
     Study,
     Viewer,
@@ -62,6 +63,7 @@ STUDY = Study(
     trial=trials.SignalTrial,
     measures=measures.MEASURES,
     pooled_measures=measures.POOLED,
+    scoring=Scoring(metrics=measures.signal_metrics),
     designs={
         "signals": Design(
             "Confidence signals",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from operator import sub
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from confidence_tasks import statistics
 from confidence_tasks.studies.signals.table import COMBINED, SIGNALS
-from confidence_tasks.study import Measure
+from confidence_tasks.study import Measure, TaskMetrics
 from confidence_tasks.study.inference import Bounded, Percentile
 from confidence_tasks.study.measures import (
     Columns,
@@ -122,3 +123,9 @@ POOLED: tuple[Measure, ...] = (
     ),
 )
 """Measures of all signals of a model together."""
+
+
+def signal_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
+    """Return the metrics of a log: all headline measures of the first signal, and the AUROC of the others."""
+    arguments = {"study": f"{__package__}:STUDY", "conditions": list(conditions)}
+    return TaskMetrics(None, arguments, MEASURES, conditions[0], overall=(conditions[0],))
