@@ -64,6 +64,17 @@ class SampledAnswer(Protocol):
 
 SampleSignal: TypeAlias = Callable[[SampledAnswer], float]
 
+DECIMALS = 12
+"""Decimals of a statistic of all samples; later ones depend on the order of the samples, and on the machine.
+
+Answers whose samples have the same meanings would differ by them, where a ranking has to count a tie.
+"""
+
+
+def _uncertainty(statistic: float) -> float:
+    """Return the signal that is the negative of a statistic of all samples, whatever their order."""
+    return -round(statistic, DECIMALS)
+
 
 def several_samples(answered: SampledAnswer) -> Samples:
     """Return the samples, if there are two or more; otherwise raise MissingSignalError."""
@@ -80,12 +91,12 @@ def agreement(answered: SampledAnswer) -> float:
 def semantic_entropy(answered: SampledAnswer) -> float:
     """Return the negative entropy over meanings; a sample is weighted by its length-normalised probability."""
     logprobs = list(map(fmean, answered.sample_logprobs))
-    return -information.semantic_entropy(answered.samples.clusters, logprobs)
+    return _uncertainty(information.semantic_entropy(answered.samples.clusters, logprobs))
 
 
 def semantic_entropy_discrete(answered: SampledAnswer) -> float:
     """Return the negative entropy over meanings; every sample counts as one."""
-    return -information.semantic_entropy(several_samples(answered).clusters)
+    return _uncertainty(information.semantic_entropy(several_samples(answered).clusters))
 
 
 def semantic_sets(answered: SampledAnswer) -> float:
@@ -95,7 +106,7 @@ def semantic_sets(answered: SampledAnswer) -> float:
 
 def _negative(statistic: Callable[[FloatArray], float]) -> SampleSignal:
     """Return the signal that is the negative of a statistic of the samples' similarity."""
-    return lambda answered: -statistic(several_samples(answered).similarity[1:, 1:])
+    return lambda answered: _uncertainty(statistic(several_samples(answered).similarity[1:, 1:]))
 
 
 def sequence_entropy(answered: SampledAnswer) -> float:

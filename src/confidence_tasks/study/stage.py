@@ -123,7 +123,7 @@ class Stage:
         Number of replies per prompt, each from a call of its own.
     one_request : bool
         Whether all samples of a prompt are requested by one call, as its choices. What a provider does not give at once
-        is requested by further calls. lm-eval makes a call for each sample.
+        is requested by further calls. lm-eval does so on chat endpoints, and otherwise makes a call for each sample.
     temperature : float or callable, optional
         Sampling temperature, or ``temperature(condition)`` that returns it; by default that of the run, which is 0
         unless the user sets it. With a function, conditions do not share calls. Set 0.0 for a greedy reply next to
@@ -148,8 +148,8 @@ class Stage:
         Whether log-probabilities of the reply's tokens are requested. If a provider returns none, ``required`` stops
         the run at the first reply, and ``wanted`` continues with replies that have no tokens.
     top_logprobs : int
-        Number of alternatives requested for each token, 0 to 20. On lm-eval only ``hf`` models and chat endpoints return
-        alternatives.
+        Number of alternatives requested for each token, 0 to 20. On lm-eval only ``hf`` models and chat endpoints have
+        any.
     span : callable, optional
         ``span(question, reply)`` returns the start and the end of the part of the reply whose tokens the study uses, in
         characters, or ``(0, 0)`` for no part; by default the whole reply. Where lm-eval needs a further call for
@@ -159,8 +159,8 @@ class Stage:
         alternatives to the first token of the ``span``, or of the first word without one, are then all tokens of the
         vocabulary that begin such a word.
     candidates : sequence of str
-        Possible replies. lm-eval scores each of them and generates no reply, but on chat endpoints: they are alternatives to
-        a single token.
+        Possible replies. lm-eval scores each of them and generates no reply, except from chat endpoints: they are
+        alternatives to a single token.
     delimiter : str
         Text that lm-eval inserts between a prompt and its reply in plain-text prompts.
     problem : callable, optional

@@ -65,6 +65,14 @@ def test_a_report_shows_true_values_beside_estimated_ones(tmp_path: Path) -> Non
     assert rows["Accuracy"][2] == f"{accuracy:.3f}"
 
 
+def test_of_many_conditions_the_best_are_shown_and_the_rest_is_named(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = CliRunner().invoke(report, [str(EXAMPLES / "signals.eval"), "-o", str(page), "--resamples", "50"])
+    lines = done.stderr.splitlines()
+    assert "the best 10 of 30; all are in the report" in lines
+    assert len(lines) < 30
+
+
 @pytest.fixture(scope="module")
 def two_scales(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One model on two scales: surer by 0.2 on 0-20, where it is also right more often."""

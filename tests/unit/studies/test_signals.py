@@ -183,6 +183,22 @@ def test_samples_are_a_graph_of_equal_and_similar_answers():
     assert partly == pytest.approx(-(1 - (1 + 1 + 0.5 + 0.5) / 4))  # one of two words in common
 
 
+OF_ALL_SAMPLES = [
+    *("semantic_entropy", "semantic_entropy_discrete", "semantic_sets"),
+    *("degree_matrix", "eccentricity", "eigenvalue_sum", "kernel_entropy"),
+]
+
+
+@pytest.mark.parametrize("name", OF_ALL_SAMPLES)
+@pytest.mark.parametrize("numbers", ["7777888996", "7777777777", "7788990011"])
+def test_the_order_of_the_samples_does_not_count(name, numbers):
+    """Rounding errors would rank answers whose samples have the same meanings."""
+    rng = np.random.default_rng(0)
+    orders = [rng.permutation(list(numbers)) for _ in range(50)]
+    found = {trial(name, samples=[sample_reply(each, 0.7) for each in order])["value"] for order in orders}
+    assert len(found) == 1
+
+
 def test_words_in_common_are_counted_as_lm_polygraph_does():
     peers = json.loads((Path(__file__).parents[1] / "statistics" / "signal_peers.json").read_text())["words"]
     assert word_similarity(peers["texts"]) == pytest.approx(np.array(peers["similarity"]))

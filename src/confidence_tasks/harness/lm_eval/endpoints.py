@@ -27,23 +27,21 @@ from confidence_tasks.harness.compat_models import (
     is_endpoint,
     payload_of,
     post,
+    sends_settings,
     token_loglikelihoods,
 )
-from confidence_tasks.harness.lm_eval import listed_tokens, wire
+from confidence_tasks.harness.lm_eval import wire
 from confidence_tasks.harness.lm_eval.chat import run_of
 from confidence_tasks.harness.lm_eval.generated import Generated
 from confidence_tasks.harness.lm_eval.measured import Unmeasured, measured
-from confidence_tasks.harness.lm_eval.needed_tokens import NeededTokens
 from confidence_tasks.harness.refusals import (
     REFUSING,
-    USUAL_TEMPERATURE,
     Refusals,
     RefusedParameterError,
     StopError,
     quoted,
     read_refusal,
 )
-from confidence_tasks.study.stage import Stage
 
 T = TypeVar("T")
 
@@ -81,7 +79,8 @@ class _TryAgainError(Exception):
     """A call failed in a way that may pass."""
 
 
-def _is_answered(found: Any) -> bool:
+def is_answered(found: Any) -> bool:
+    """Return whether a call was answered."""
     return not _why_lost(found)
 
 
@@ -177,7 +176,7 @@ class Server:
         if problem:
             raise _TryAgainError(f"{problem} ({CHECK})")
         self.refusals.accept(sent)
-        self.lowered.update(self.refusals.note_alternatives(sent, listed_tokens.most_alternatives(outputs)))
+        self.lowered.update(wire.lowered(outputs, sent, self.refusals))
         return outputs
 
     def texts(self, outputs: Any, parse: Callable[[Any], list[Any]]) -> list[Generated]:
@@ -185,7 +184,9 @@ class Server:
         (output,) = outputs if isinstance(outputs, list) else [outputs]
         if problem := output.get(_UNANSWERED):
             return [Generated("", lost=problem)] * output["n"]
-        return wire.generations(output, parse)
+        replies = wire.generations(output, parse)
+        # A chat endpoint replies to one prompt, so that several replies are choices.
+        return [wire.with_choices(replies, output)] if sends_settings(self.model) else replies
 
     def scores(self, outputs: Any, parse: Callable[..., Any], *, tokens: Any, ctxlens: Any) -> list[Any]:
         """Return the log-probabilities in outputs of `call`."""
@@ -204,7 +205,7 @@ class Server:
         asked: Sequence[T],
         ask: Callable[[Sequence[T]], Sequence[Any]],
         needed: Mapping[str, str],
-        settles: Callable[[Any], bool] = _is_answered,
+        settles: Callable[[Any], bool] = is_answered,
     ) -> list[Any]:
         """Return ``ask(asked)``, with the first requests alone until a reply ``settles`` that the others can be made.
 
@@ -223,7 +224,7 @@ class Server:
                 self._stop_if_refused()
                 if settles(found[-1]):
                     break
-        if not any(map(_is_answered, found)):
+        if not any(map(is_answered, found)):
             raise UnansweredError(f"{self.address} answers no call: {_why_lost(found[-1])}")
         if rest := asked[len(found) :]:
             with calls_through(self.model, call, self.texts, self.scores, one_by_one=False):
@@ -236,15 +237,12 @@ class Server:
             raise self.stopped
 
     def generate(
-        self, asked: Sequence[Instance], needed: Mapping[str, str], tokens: NeededTokens | None
+        self,
+        asked: Sequence[Instance],
+        needed: Mapping[str, str],
+        settles: Callable[[Generated], bool] = is_answered,
     ) -> list[Generated]:
-        """Return the replies to requests; a reply may be lost.
-
-        Raises
-        ------
-        StopError
-            If the first reply has none of the ``tokens`` that are needed.
-        """
+        """Return the replies to requests, as `ask` does; a reply may be lost."""
 
         def generate(part: Sequence[Instance]) -> list[Any]:
             return self.model.generate_until(list(part))
@@ -253,8 +251,7 @@ class Server:
         with generations_through(
             self.model, lambda request, text, row: None if isinstance(text, Generated) and text.lost else text
         ):
-            replies = self.ask(asked, generate, needed, tokens.are_in if tokens else _is_answered)
-        self.measured = self.measured or bool(tokens and tokens.measured)
+            replies = self.ask(asked, generate, needed, settles)
         lost = Counter(reply.lost for reply in replies if reply.lost)
         for problem, n_calls in lost.items():
             _log.warning("%d of %d calls of %s are lost: %s", n_calls, len(replies), self.address, problem)
@@ -270,35 +267,6 @@ def server_of(model: LM) -> Server:
     if model not in _servers:
         _servers[model] = Server(model, Refusals(str(getattr(model, "base_url", model))))
     return _servers[model]
-
-
-def generate(model: LM, requests: Sequence[Instance], needing: Sequence[Stage | None]) -> list[Generated]:
-    """Return the replies of an endpoint, which is asked without what it refuses; a reply may be lost.
-
-    ``needing`` has the stage of each request that cannot do without log-probabilities, and None for the others.
-    """
-    server = server_of(model)
-    replies: dict[int, Generated] = {}
-    for is_needed in (True, False):
-        part = [number for number, stage in enumerate(needing) if (stage is not None) == is_needed]
-        if not part:
-            continue
-        asked, stage = [requests[number] for number in part], needing[part[0]]
-        tokens = NeededTokens(stage, server.address, server.measured) if stage else None
-        needed = {**_needed_temperature(asked), **(tokens.parameters if tokens else {})}
-        replies |= dict(zip(part, server.generate(asked, needed, tokens), strict=True))
-    return [replies[number] for number in range(len(requests))]
-
-
-def _needed_temperature(requests: Sequence[Instance]) -> dict[str, str]:
-    """Return the temperature, with what the user can do, if requests cannot do without it."""
-    temperatures = {request.args[1].get("temperature") for request in requests} - {
-        None,
-        0.0,
-        USUAL_TEMPERATURE,
-    }
-    fix = "Choose a temperature that it takes, or leave out the one in --gen_kwargs"
-    return {"temperature": fix} if temperatures else {}
 
 
 def loglikelihoods(model: TemplateLM, pairs: Sequence[tuple[list[int], list[int]]]) -> list[float]:

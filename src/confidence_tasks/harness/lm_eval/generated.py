@@ -33,6 +33,8 @@ class Generated(str):
         Number of tokens of the call.
     tokens : tuple of Token
         Tokens of the reply, if the server was asked for log-probabilities and listed them.
+    choices : tuple of Generated
+        The other choices of the call, which have counts of 0 tokens.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class Generated(str):
     lost: str
     used: Used = UNCOUNTED  # of a reply in a cache of an earlier release, too
     tokens: tuple[Token, ...] = ()
+    choices: tuple[Generated, ...] = ()
 
     def __new__(
         cls,

@@ -31,7 +31,6 @@ ALTERNATIVES: Mapping[str, str] = {
     "stop": "lm-eval sends all requests at once, so that no run can stop early: run the task on Inspect, or see by"
     " confidence-tasks sequence after how many questions a finished run would have stopped",
     "alpha": "it belongs to stop, which is for Inspect only",
-    "one_request": "lm-eval reads one reply to a request: run the task on Inspect",
     "token_probabilities": "use top_logprobs, with any number from 1 to 20",
 }
 """Parameters of tasks on Inspect that lm-eval sets in another way, with that way."""

@@ -20,7 +20,7 @@ from confidence_tasks.harness.compat_models import (
     sends_settings,
 )
 from confidence_tasks.harness.conversation import sample_seed
-from confidence_tasks.harness.lm_eval import endpoints, local
+from confidence_tasks.harness.lm_eval import endpoint_replies, local
 from confidence_tasks.harness.lm_eval.chat import run_of
 from confidence_tasks.harness.lm_eval.generated import why_lost
 from confidence_tasks.harness.parameters import default_stages
@@ -44,12 +44,18 @@ def default_settings(study: Study) -> Mapping[str, Any]:
 
 @dataclass
 class StageGeneration(Instance):
-    """A request to generate one reply of a stage. ``call`` is for simulated subjects."""
+    """A request to generate one reply of a stage, or several as the choices of a call.
+
+    ``call`` is for simulated subjects. ``number`` is that of the first sample, and ``choice`` that of the reply among
+    the choices of its call.
+    """
 
     call: StageCall = field(kw_only=True)
     stage: Stage = field(kw_only=True)
     prompt: str = field(kw_only=True)
     number: int = field(kw_only=True)
+    n_choices: int = field(kw_only=True, default=1)
+    choice: int = field(kw_only=True, default=0)
 
 
 SAMPLES = "generate_samples"
@@ -177,7 +183,9 @@ def _generate(model: LM, requests: Sequence[tuple[Instance, Instance]]) -> Itera
     generations = [generation for _, generation in requests]
     if not is_endpoint(model):
         return local.generate(model, generations)
-    return endpoints.generate(model, generations, [_needing(model, request) for request, _ in requests])
+    return endpoint_replies.generate(
+        model, generations, [_needing(model, request) for request, _ in requests]
+    )
 
 
 def _needing(model: LM, request: Instance) -> Stage | None:

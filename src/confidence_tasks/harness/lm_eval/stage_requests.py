@@ -8,123 +8,26 @@ task first used them, which is wrong for studies with different stages.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
-from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM, TemplateLM
 
 from confidence_tasks.harness.compat import add_request_type
 from confidence_tasks.harness.compat_models import sends_settings
-from confidence_tasks.harness.conversation import as_continuation, conversations_of, visible_turn
-from confidence_tasks.harness.lm_eval.chat import Turns, render, run_of
-from confidence_tasks.harness.lm_eval.generated import stop_of, used_by, why_lost
-from confidence_tasks.harness.lm_eval.listed_tokens import UNSCORED, probability_settings
-from confidence_tasks.harness.lm_eval.sample_requests import (
-    GENERATION,
-    StageGeneration,
-    note_refusals_and_loss,
-    sampling_settings,
-)
+from confidence_tasks.harness.conversation import as_continuation, visible_turn
+from confidence_tasks.harness.lm_eval.chat import run_of
+from confidence_tasks.harness.lm_eval.generated import stop_of, used_by
+from confidence_tasks.harness.lm_eval.listed_tokens import UNSCORED
+from confidence_tasks.harness.lm_eval.sample_requests import SAMPLES, StageGeneration, note_refusals_and_loss
 from confidence_tasks.harness.lm_eval.scoring import measuring_problem
+from confidence_tasks.harness.lm_eval.stage_calls import Call, Document, StagesRequest
 from confidence_tasks.harness.lm_eval.token_requests import SCORES
-from confidence_tasks.harness.parameters import STUDY, load_study
-from confidence_tasks.harness.refusals import LOST, StopError
-from confidence_tasks.harness.stopped import FinishedReplies
+from confidence_tasks.harness.refusals import StopError
 from confidence_tasks.harness.stored_replies import replies_to_json
-from confidence_tasks.simulation.reply import StageCall
-from confidence_tasks.study.definition import Study
-from confidence_tasks.study.stage import ModelReply, Stage, Token
-from confidence_tasks.study.trial import question_from_metadata
+from confidence_tasks.study.stage import ModelReply, Token
 
 REQUEST_TYPE = "run_stages"
-
-
-@dataclass
-class StagesRequest(Instance):
-    """A request to run all stages of a document. Its first argument is the first prompt.
-
-    ``turns`` are the conversation from which the first prompt was rendered; empty without a chat template.
-    """
-
-    parameters: dict[str, Any] = field(kw_only=True)
-    turns: Turns = field(kw_only=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Conversation:
-    """A conversation, either as turns for a chat template or as plain text."""
-
-    turns: Turns
-    text: str
-
-    def context(self, model: LM) -> str:
-        rendered: str = render(self.turns, model)[0] if self.turns else self.text
-        return rendered
-
-    def append(self, content: str, role: str = "user") -> _Conversation:
-        if self.turns:
-            return _Conversation([*self.turns, {"role": role, "content": content}], "")
-        return _Conversation([], f"{self.text.rstrip()}\n\n{content}")
-
-
-@dataclass
-class _Document:
-    """The stages of one document with their replies. ``lost`` says why a call has no reply; empty if all have."""
-
-    request: StagesRequest
-    study: Study = field(init=False)
-    stages: tuple[Stage, ...] = field(init=False)
-    replies: dict[str, list[ModelReply]] = field(default_factory=dict)
-    conversations: dict[str, _Conversation] = field(default_factory=dict)
-    lost: str = ""
-
-    def __post_init__(self) -> None:
-        doc: dict[str, Any] = self.request.doc
-        self.study = load_study(doc[STUDY])
-        self.stages = self.study.stages_of(self.request.parameters)
-        self.question, self.condition = question_from_metadata(doc), str(doc["condition"])
-
-    def start_conversation(self, system: str, prompt: str) -> _Conversation:
-        """Start a conversation."""
-        first = [{"role": "system", "content": system}] if system else []
-        turns = [*first, {"role": "user", "content": prompt}] if self.request.turns else []
-        return _Conversation(turns, f"{system}\n\n{prompt}" if system else prompt)
-
-    def calls(self, model: LM, stage: Stage) -> Iterator[tuple[StageGeneration, _Conversation]]:
-        """Yield the calls of a stage, each with its conversation."""
-        replies = FinishedReplies(self.study, self.stages, self.question, self.condition).of(self.replies)
-        call = StageCall(self.study, self.question, self.condition, stage.name, replies)
-        # With one generated reply, its limit is in the configuration, where --gen_kwargs can change it.
-        several = sum(not each.forced_reply for each in self.stages) > 1
-        first = self.request.doc["prompt"], _Conversation(self.request.turns, self.request.args[0])
-        prompts = conversations_of(
-            stage, call, first, self.conversations, self.start_conversation, _Conversation.append
-        )
-        for prompt, conversation in prompts:
-            context = conversation.context(model) if self.replies else self.request.args[0]
-            if stage.candidates and not self.request.turns:
-                context += stage.delimiter
-            for number in range(stage.samples):
-                sampling = sampling_settings(
-                    stage, self.condition, self.request.parameters, self.question.id, number=number
-                )
-                settings = {**self.request.args[1], **sampling, **probability_settings(model, stage)}
-                by_user = settings.get("max_gen_toks") != GENERATION["max_gen_toks"]
-                if stage.max_tokens is not None and several and not by_user:
-                    settings["max_gen_toks"] = stage.max_tokens
-                generation = StageGeneration(
-                    "generate_until",
-                    self.request.doc,
-                    (context, settings),
-                    0,
-                    call=call,
-                    stage=stage,
-                    prompt=prompt,
-                    number=number,
-                )
-                yield generation, conversation
 
 
 def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, Any] | None]:
@@ -135,40 +38,44 @@ def run_stages(model: LM, requests: Sequence[StagesRequest]) -> list[dict[str, A
 
     Raises RuntimeError before the first call if a stage requires log-probabilities that the model cannot compute.
     """
-    methods: Any = model  # for the type checker: has the methods of add_request_type
-    documents = [_Document(request) for request in requests]
+    documents = [Document(request) for request in requests]
     _refuse_without_logprobs(model, documents)
     for position in range(max((len(document.stages) for document in documents), default=0)):
         calls = [
-            (document, document.stages[position], *call)
+            call
             for document in documents
             if position < len(document.stages) and not document.lost
             for call in document.calls(model, document.stages[position])
         ]
-        texts = iter(
-            methods.generate_samples(
-                [generation for _, _, generation, _ in calls if _is_generated(model, generation)]
-            )
-        )
-        for document, _, generation, _ in calls:
-            text = next(texts) if _is_generated(model, generation) else _forced_text(generation)
-            if text is None:
-                document.lost = str(generation.args[1].get(LOST) or why_lost(text))
-            generation.resps = ["" if text is None else text]
-        scored = [generation for _, stage, generation, _ in calls if stage.logprobs]
+        _ask(model, calls)
+        scored = [reply for call in calls if call.generation.stage.logprobs for reply in call.replies]
         tokens = dict(zip(map(id, scored), getattr(model, SCORES)(scored), strict=True)) if scored else {}
         for document in documents:
             if position < len(document.stages):
                 document.replies.setdefault(document.stages[position].name, [])
-        for document, stage, generation, conversation in calls:
-            document.replies[stage.name].append(
-                _make_reply(model, generation, tokens.get(id(generation), ()))
-            )
-            reply = conversation.append(visible_turn(generation.resps[0]), "assistant")
-            document.conversations.setdefault(stage.name, reply)
+        for call in calls:
+            name, document = call.generation.stage.name, call.document
+            document.replies[name] += [
+                _make_reply(model, reply, tokens.get(id(reply), ())) for reply in call.replies
+            ]
+            turn = call.conversation.append(visible_turn(call.generation.resps[0]), "assistant")
+            document.conversations.setdefault(name, turn)
     for document in documents:
         note_refusals_and_loss(document.request, run_of(model).refused, document.lost)
     return [None if document.lost else replies_to_json(document.replies) for document in documents]
+
+
+def _ask(model: LM, calls: Sequence[Call]) -> None:
+    """Request the replies to calls, and then the samples that a call with several choices did not bring."""
+    pending = [(call, call.generation) for call in calls]
+    while pending:
+        generated = [generation for _, generation in pending if _is_generated(model, generation)]
+        texts = iter(getattr(model, SAMPLES)(generated))
+        further: list[tuple[Call, StageGeneration]] = []
+        for call, generation in pending:
+            text = next(texts) if _is_generated(model, generation) else _forced_text(generation)
+            further += [(call, request) for request in call.take(model, generation, text)]
+        pending = further
 
 
 add_request_type(REQUEST_TYPE, run_stages)
@@ -185,7 +92,7 @@ def _forced_text(generation: StageGeneration) -> str:
     return as_continuation(str(generation.args[0]), reply(generation.call.question)) if reply else ""
 
 
-def _refuse_without_logprobs(model: LM, documents: Sequence[_Document]) -> None:
+def _refuse_without_logprobs(model: LM, documents: Sequence[Document]) -> None:
     """Raise RuntimeError before the first call if a stage requires log-probabilities that the model cannot compute."""
     methods: Any = model
     requiring = {
@@ -218,6 +125,7 @@ def _make_reply(model: LM, generation: StageGeneration, tokens: Sequence[Token] 
         problem,
         used.reasoning_tokens,
         stop_of(text),
+        choice=generation.choice,
     )
 
 
@@ -227,7 +135,7 @@ def _first_known(counted: float, own: float) -> float:
 
 
 def _n_tokens(model: LM, text: str) -> float:
-    """Return the number of tokens of a text; NaN for a model without a tokenizer."""
-    if not isinstance(model, TemplateLM) or model.tokenizer is None:
+    """Return the number of tokens of a text; NaN for a model without a tokenizer, and for a server that counts them."""
+    if not isinstance(model, TemplateLM) or model.tokenizer is None or sends_settings(model):
         return math.nan
     return float(len(model.tok_encode(text)))

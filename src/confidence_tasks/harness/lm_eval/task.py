@@ -26,7 +26,8 @@ from confidence_tasks.harness.lm_eval.metadata import (
 )
 from confidence_tasks.harness.lm_eval.metrics import aggregations, logged_measures, sample_metrics
 from confidence_tasks.harness.lm_eval.sample_requests import default_settings, make_sample_request
-from confidence_tasks.harness.lm_eval.stage_requests import REQUEST_TYPE, StagesRequest
+from confidence_tasks.harness.lm_eval.stage_calls import StagesRequest
+from confidence_tasks.harness.lm_eval.stage_requests import REQUEST_TYPE
 from confidence_tasks.harness.parameters import STUDY, is_single, load_study
 from confidence_tasks.harness.usage_errors import as_usage_error
 from confidence_tasks.sources.table import revisions

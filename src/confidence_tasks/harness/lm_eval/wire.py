@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from confidence_tasks.harness.lm_eval.generated import UNCOUNTED, Generated, Used, read_usage
-from confidence_tasks.harness.lm_eval.listed_tokens import read_tokens
-from confidence_tasks.harness.refusals import quoted, read_refusal
+from confidence_tasks.harness.lm_eval.listed_tokens import most_alternatives, read_tokens
+from confidence_tasks.harness.refusals import Refusals, quoted, read_refusal
 from confidence_tasks.harness.stopped import STOPS
 
 _THOUGHTS = ("reasoning_content", "reasoning")
@@ -86,6 +86,24 @@ def generations(output: dict[str, Any], parse: Callable[[Any], Sequence[str | No
     texts = parse({**output, "choices": numbered})
     used = used if len(ordered) == 1 else UNCOUNTED  # a server counts all prompts of a call together
     return [_generated(text or "", choice, used) for text, choice in zip(texts, ordered, strict=True)]
+
+
+def with_choices(replies: Sequence[Generated], output: Mapping[str, Any]) -> Generated:
+    """Return the first choice of a call, which has the counts of the call and the other choices."""
+    first, *others = replies
+    first.used, first.choices = read_usage(output.get("usage")), tuple(others)
+    for other in others:
+        other.used = Used(*(0.0 * count for count in first.used))  # NaN stays NaN
+    return first
+
+
+def lowered(output: Mapping[str, Any], sent: Mapping[str, Any], refusals: Refusals) -> list[str]:
+    """Return the notes on parameters that a server lowers without a word."""
+    n_choices = len(output.get("choices", ()))
+    return [
+        *refusals.note_alternatives(sent, most_alternatives(output)),
+        *refusals.note_choices(sent, n_choices),
+    ]
 
 
 def _with_text(choice: dict[str, Any]) -> dict[str, Any]:

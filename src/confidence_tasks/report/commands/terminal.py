@@ -111,9 +111,9 @@ def _print_contrasts(results: TaskResults, model: ModelTrials) -> None:
     shown = [each for each in of_model if each.measure == name]
     if not shown:
         return
+    best = _best(shown, results)
     name, baseline = measure_label(shown[0].measure), group_label(shown[0].baseline)
     print_message(f"{name} minus that of {baseline}, paired by question")
-    best = _best(shown, results) if len(shown) > MOST_CONTRASTS else shown
     rows = [
         {"condition": group_label(each.group), **difference_cells(each.interval, each.p_adjusted)}
         for each in best
@@ -123,12 +123,14 @@ def _print_contrasts(results: TaskResults, model: ModelTrials) -> None:
         print_message(f"the best {len(best)} of {len(shown)}; all are in the report")
 
 
-def _best(contrasts: Sequence[Contrast], results: TaskResults) -> list[Contrast]:
-    """Return the contrasts of one measure with the best estimates, the best first; missing ones are the worst."""
+def _best(contrasts: Sequence[Contrast], results: TaskResults) -> Sequence[Contrast]:
+    """Return the contrasts of one measure; of many those with the best estimates, the best first."""
+    if len(contrasts) <= MOST_CONTRASTS:
+        return contrasts
     measure = results.task_trials.study.measures_by_name[contrasts[0].measure]
-    sign = -1 if measure.better == "lower" else 1
     known = [each for each in contrasts if not math.isnan(each.interval.estimate)]
-    return sorted(known, key=lambda each: -sign * each.interval.estimate)[:MOST_CONTRASTS]
+    ranked = sorted(known, key=lambda each: each.interval.estimate, reverse=measure.better != "lower")
+    return ranked[:MOST_CONTRASTS]
 
 
 def _clusters(entry: Estimated) -> dict[str, str]:

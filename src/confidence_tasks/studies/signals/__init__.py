@@ -47,7 +47,7 @@ STUDY = Study(
             "one_request",
             bool,
             False,
-            "Request all samples of a question by one call, as its choices (Inspect).",
+            "Request all samples of a question by one call, as its choices.",
         ),
         Parameter(
             "entailment",
