@@ -53,7 +53,6 @@ def without_value(found: dict[str, list[dict[str, Any]]]) -> set[str]:
 @pytest.mark.parametrize(
     ("quirks", "missing"),
     [
-        ("think+top-5+temperature-1+no-seed", set()),
         ("reasoning+lp-thought", set()),
         ("top-5+temperature-1+no-seed+no-logprobs", OF_LOGPROBS | set(REASONING_SIGNALS)),
     ],
@@ -73,7 +72,9 @@ def test_both_harnesses_have_the_same_trials_of_a_chat_endpoint(
     given = {"source": "arithmetic", "n": 2, "samples": 3, "signals": ",".join(ON_LM_EVAL)}
     log = inspect_run(signals(**given), inspect_model(server, quirks), tmp_path)
     expected = {(trial["condition"], trial["question_id"]): trial for trial in inspect_trials(log)}
-    trials = [trial for each in had(server, quirks, *ON_LM_EVAL, n=2).values() for trial in each]
+    found = had(server, quirks, *ON_LM_EVAL, n=2)
+    assert not without_value(found)
+    trials = [trial for each in found.values() for trial in each]
     assert len(trials) == len(expected) == 2 * len(ON_LM_EVAL)
     for trial in trials:
         other = expected[trial["condition"], trial["question_id"]]
