@@ -250,7 +250,39 @@ OPTION_MARK = re.compile(
 def option_list(value: str, options: Options) -> Claims:
     """Read the letters of an analysis of the options one by one, such as ``A: no. B: yes``; none of them is claimed."""
     letters = _valid(OPTION_MARK.findall(value), options)
-    return letters if len(letters) > 1 else ()
+    return letters if len(letters) > 1 else _valid([match[1] for match in _in_order(value)], options)
+
+
+def without_option_list(lines: Sequence[str], options: Options) -> list[str]:
+    """Return the lines of a reply without those that analyse the options one by one.
+
+    Examples
+    --------
+    >>> without_option_list(["A is in France", "B is in England", "C is in Italy", "So C"], ("Paris", "London", "Rome"))
+    ['So C']
+    """
+    text = "\n".join(lines)
+    if not option_list(text, options):
+        return list(lines)
+    listed = {text.count("\n", 0, match.start(1)) for match in _in_order(text)}
+    return [line for i, line in enumerate(lines) if i not in listed and not OPTION_MARK.match(line)]
+
+
+_SENTENCE_OF_OPTION = re.compile(
+    r"(?:\A|[.;\n])[^\w\n]{0,6}(?:[Oo]ption\s?|[Cc]hoice\s?|选项|選項)?[^\w\n]{0,3}([A-Z])(?![A-Za-z0-9_'’])(?=[^\n]{0,9}\w)"
+)
+"""The letter at the beginning of a sentence, with words after it."""
+
+_FEWEST_IN_ORDER = 3
+
+
+def _in_order(value: str) -> list[re.Match[str]]:
+    """Return the sentences that begin with A, B, C and so on, in this order, if there are three or more of them."""
+    found: list[re.Match[str]] = []
+    for match in _SENTENCE_OF_OPTION.finditer(value):
+        if match[1] == LETTERS[len(found) : len(found) + 1]:
+            found.append(match)
+    return found if len(found) >= _FEWEST_IN_ORDER else []
 
 
 def _letter_first(value: str, options: Options) -> Claims:

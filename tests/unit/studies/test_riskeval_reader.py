@@ -38,6 +38,24 @@ def test_an_option_that_looks_like_more_than_one_sentence_is_read_whole(reply: s
     assert read_risk_reply(reply, "choice", choices).answer == "A"
 
 
+ANALYSES = (
+    "Option A ({}) is wrong.\nOption B ({}) is wrong.\nOption C ({}) fits.\nOption D is wrong.",
+    "- A is in France\n- B is in England\n- C is in Italy\n- D is in Germany",
+    "A is in France. B is in England. C is in Italy. D is in Germany.",
+    "选项A:在法国。\n选项B:在英国。\n选项C:在意大利。\n选项D:在德国。",
+    "**A** is French.\n\n**B** is English.\n\n**C** is Italian.",
+    '"A" is French; "B" is English; "C" is Italian',
+)
+
+
+@pytest.mark.parametrize("analysis", ANALYSES)
+@pytest.mark.parametrize(("end", "answer"), [("", ""), ("\nC", "C"), ("\nSo C.", "C"), ("\nAnswer: B", "B")])
+def test_sentences_about_one_option_after_the_other_are_no_answer(analysis, end, answer) -> None:
+    reading = read_risk_reply(analysis.format(*CITIES) + end + "\nConfidence: 80%", "choice", CITIES)
+    assert reading.answer == answer
+    assert reading.confidence_raw == 0.8
+
+
 def test_clear_replies_need_no_lenient_rule() -> None:
     assert {case.status for case in CLEAR} == {"ok"}
 

@@ -15,13 +15,12 @@ from typing import Literal
 from confidence_tasks.reading.abstention import SPAN as REFUSAL_SPAN
 from confidence_tasks.reading.abstention import is_refusal
 from confidence_tasks.reading.answers import (
-    OPTION_MARK,
     Answer,
-    option_list,
     read_answer,
     rejects_option,
     stated_sentence,
     takes_back,
+    without_option_list,
 )
 from confidence_tasks.reading.cleaning import apply_rules, clean, last_box, read_first_turn, truncate_reply
 from confidence_tasks.reading.fields import status_of
@@ -303,8 +302,9 @@ def _stripped_lines(text: str, kind: Kind) -> list[str]:
 
 def _without_analysis(lines: list[str], choices: tuple[str, ...]) -> list[str]:
     """Return the lines without an analysis of the options one by one, and without those that exclude an option."""
-    if option_list("\n".join(lines), choices):
-        return [line for line in lines if not OPTION_MARK.match(line)]
+    kept = without_option_list(lines, choices)
+    if len(kept) < len(lines):
+        return kept
     return [line for line in lines if not rejects_option(line, choices)] or lines
 
 
