@@ -37,6 +37,7 @@ def test_read_anew_trials_and_metrics_are_the_same(run: SmallRun) -> None:
     assert again == pytest.approx(found.before, rel=1e-9, abs=1e-12, nan_ok=True)
 
 
+@pytest.mark.slow
 @every_run
 def test_the_same_command_gives_the_same_trials(run: SmallRun, request: pytest.FixtureRequest) -> None:
     if run.needs_mirror:
@@ -72,6 +73,7 @@ CUT_AT_T_1 = re.compile(r"(?:z_roc_slope|d_a|d_prime_v1|meta_d_v1|mratio_v1)/T=0
 """The report cuts evidence where its quantiles lie at T = 1, the log where they lie in each condition."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "run", [run for run in EXAMPLE_RUNS.values() if run.task not in OTHERWISE_IN_THE_REPORT]
 )

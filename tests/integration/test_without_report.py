@@ -57,6 +57,7 @@ for task, parameters, profile in runs:
 FIRST_TASKS = [name for name in (next(iter(study.designs), "") for study in studies()) if name in SMALL_RUNS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harness", [INSPECT, LM_EVAL], ids=["inspect", "lm_eval"])
 def test_a_task_of_each_study_runs_with_the_report_hidden(harness: str, tmp_path: Path, mirror: Path) -> None:
     runs = [(task, arguments(SMALL_RUNS[task], tmp_path), SMALL_RUNS[task].profile) for task in FIRST_TASKS]

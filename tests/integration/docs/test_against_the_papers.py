@@ -40,10 +40,12 @@ def cells(table: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
 
 
+@pytest.mark.slow
 def test_the_tables_that_need_no_data_are_those_of_the_script(page):
     assert filled(page, tables(None)) == page
 
 
+@pytest.mark.slow
 def test_the_page_is_that_of_the_script(page, made):
     assert made.keys() == TABLES.keys() | TABLES_OF_DATA.keys()
     assert filled(page, made) == page

@@ -25,6 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_page_run_and_print_what_stands_there(folder: Path) -> None:
     printed = []
     for words in commands(PAGE):

@@ -17,6 +17,7 @@ def texts(folder: Path) -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.slow
 def test_the_pictures_are_those_of_the_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = texts(pictures.FOLDER)
     monkeypatch.setattr(pictures, "FOLDER", tmp_path)

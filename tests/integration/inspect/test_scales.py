@@ -17,6 +17,7 @@ QUESTIONS = 60
 """Few: a sample costs the harness some 20 ms. The validity suite has the precise checks."""
 
 
+@pytest.mark.slow
 def test_every_measure_of_every_condition_is_logged(run: Run) -> None:
     found = metrics(run(scale_granularity(sources="arithmetic", n=QUESTIONS)))
     assert list(found) == [f"{measure.name}/{scale.label}" for measure in MEASURES for scale in GRANULARITY]
@@ -32,6 +33,7 @@ def test_an_ideal_subject_is_accurate_calibrated_and_efficient(run: Run) -> None
     assert found["ece/0-100"] < 0.25
 
 
+@pytest.mark.slow
 def test_one_log_a_condition_gives_the_same_numbers(run: Run) -> None:
     whole = metrics(run(scale_granularity(sources="arithmetic", n=20), "simulated/overconfident"))
     for scale in ("0-5", "0-100"):

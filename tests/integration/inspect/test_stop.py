@@ -62,6 +62,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
     return run(tmp_path_factory.mktemp("whole"))
 
 
+@pytest.mark.slow
 def test_a_run_stops_at_the_decision_and_tells_it(stopped: EvalLog) -> None:
     assert stopped.status == "success"
     assert stopped.results
@@ -90,6 +91,7 @@ def test_sequence_decides_again_from_the_trials(stopped: EvalLog) -> None:
     assert all(each["is_planned"] for each in found)
 
 
+@pytest.mark.slow
 def test_questions_are_in_a_random_order_with_their_conditions_side_by_side(
     stopped: EvalLog, whole: EvalLog, tmp_path: Path
 ) -> None:
@@ -103,6 +105,7 @@ def test_questions_are_in_a_random_order_with_their_conditions_side_by_side(
     assert [str(name) for name in other.eval.dataset.sample_ids] != order
 
 
+@pytest.mark.slow
 def test_a_gate_of_one_condition_leaves_the_others_whole(tmp_path: Path) -> None:
     log = run(tmp_path, stop="accuracy/0-10>0.55", alpha=0.2)
     asked = [str(sample.id).rpartition("/")[2] for sample in log.samples]
@@ -140,6 +143,7 @@ def test_lost_samples_count_as_the_worst_case(tmp_path: Path, monkeypatch: pytes
     assert {each["outcome"] for each in found} == {"met"}
 
 
+@pytest.mark.slow
 def test_a_difference_from_an_earlier_log_is_a_gate(whole: EvalLog, tmp_path: Path) -> None:
     log = run(tmp_path / "a", model="simulated/ideal", stop=f"brier<{whole.location}", alpha=0.5)
     gate = f"brier<{whole.location}"

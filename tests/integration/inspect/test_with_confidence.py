@@ -151,6 +151,7 @@ def test_a_log_without_samples_is_refused_before_it_is_scored(
             stated_confidence()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scorer", "option", "message"),
     [
@@ -377,6 +378,7 @@ def test_an_agent_that_ends_with_a_call_of_a_tool_is_asked() -> None:
     assert not why_no_answer(output)
 
 
+@pytest.mark.slow
 def test_a_simulated_subject_answers_any_task_and_is_as_sure_as_its_profile_says(tmp_path: Path) -> None:
     options = Task(
         [Sample(f"Question {i}?", choices=["yes", "no"], target="AB"[i % 2], id=i) for i in range(60)],

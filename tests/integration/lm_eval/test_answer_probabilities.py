@@ -22,6 +22,7 @@ def test_lifeeval_has_the_metrics_of_inspect(tmp_path):
     assert 0.0 < found["token_confidence,none"] < 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "source", "form", "name"),
     [

@@ -12,6 +12,7 @@ class WithoutTemplate(Scripted):
 TASKS = ["riskeval_lambda10_arithmetic", "lifeeval_radius5", "sciq_confidence_arithmetic"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
 def test_a_tokenizer_without_chat_template_is_told_to_do_without(name):
     model = WithoutTemplate(lambda prompt: "")
@@ -25,12 +26,14 @@ def test_a_tokenizer_without_chat_template_is_told_to_do_without(name):
     assert len(model.asked) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reply", ["", "\x00", "{" * 3_000])
 def test_what_a_model_says_ends_no_run(reply):
     found = lm_eval_run(Scripted(lambda prompt: reply), TASKS, {"n": 2})["results"]
     assert {found[name]["parse_rate,none"] for name in TASKS} == {0.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_lost", [1, 3])
 @pytest.mark.parametrize("name", ["riskeval_lambda10_arithmetic", "signals_stated_after"])
 def test_a_call_without_a_reply_is_lost_as_on_inspect(name, n_lost):
@@ -41,6 +44,7 @@ def test_a_call_without_a_reply_is_lost_as_on_inspect(name, n_lost):
     assert ["trial" in sample for sample in run["samples"][name]].count(False) == n_lost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [1, 7])
 def test_tasks_of_several_studies_run_together(batch_size):
     """With their own metadata, and with parameters that only some of them have."""

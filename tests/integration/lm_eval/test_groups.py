@@ -202,6 +202,7 @@ def test_questions_about_one_passage_are_one_unit_of_the_standard_error(passages
         assert found["groups"][group][f"{measure}_stderr,none"] == alone[f"{measure}_stderr,none"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "n_questions", "n_clusters"),
     [("halueval_confidence", 2_000, 1_000), ("sat_en_confidence", 200, 44)],

@@ -179,6 +179,7 @@ def warnings_of(
     return [record.getMessage() for record in caplog.records if "no parameter" in record.getMessage()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model_args", ["subject=ideal,seed=3,bias=0.5", {"subject": "ideal", "seed": 3, "bias": 0.5}]
 )

@@ -49,6 +49,7 @@ def capitals(tmp_path):
 
 
 class TestSameAsInspect:
+    @pytest.mark.slow
     @both_models(reply_to)
     def test_the_same_replies_give_the_same_value_of_every_metric(
         self, lm_eval_model, inspect_model, tmp_path

@@ -28,6 +28,7 @@ def conforming(asked: Mapping[str, Any]) -> Reply:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "task", ["scale_granularity_0_100_arithmetic", "boolq_confidence_arithmetic_boolean", "lifeeval"]
 )
@@ -39,6 +40,7 @@ def test_a_chat_server_is_sent_the_schema_of_the_study(task: str, server: Server
     assert {each["response_format"]["type"] for each in server.requests} == {"json_schema"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("mirror")
 @pytest.mark.parametrize(
     ("task", "keys"),

@@ -8,6 +8,7 @@ from tests.integration.lm_eval.harnesses import Scripted, lm_eval_run
 N, SHOWN = 3, 2
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("mirror")
 @pytest.mark.parametrize(
     "name",

@@ -96,6 +96,7 @@ def test_short_answers_on_arrays_are_those_in_words(temperature: float) -> None:
         assert mean_logprob[i] == pytest.approx(wanted, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_power_for_auroc2_is_that_of_its_standard_error() -> None:
     """Hanley & McNeil's variance of independent areas of two normal distributions, summed over the population."""
     n = 400
@@ -124,6 +125,7 @@ def test_paired_draws_have_the_correlation_asked_for() -> None:
         assert abs(np.corrcoef(first[name], second[name])[0, 1] - wanted) < 0.05
 
 
+@pytest.mark.slow
 def test_one_model_asked_twice_needs_fewer_questions() -> None:
     apart, alike = (
         power_curve("scales", "ece", -0.1, n=[150], correlation=correlation, n_studies=150).power[0]
@@ -132,6 +134,7 @@ def test_one_model_asked_twice_needs_fewer_questions() -> None:
     assert alike > apart + 0.1
 
 
+@pytest.mark.slow
 def test_a_small_alpha_has_exchanges_enough_to_reject() -> None:
     (power,) = power_curve("scales", "accuracy", -0.15, n=[500], alpha=0.001, n_studies=25).power
     assert power > 0.9
@@ -172,6 +175,7 @@ def test_what_cannot_be_planned_is_refused(changed: dict[str, object], said: str
         power_curve(**wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("study", "measure"), [(s, m) for s, plan in power_designs().items() for m in plan.measures]
 )
@@ -182,6 +186,7 @@ def test_every_planned_measure_is_moved_by_its_lever(study: str, measure: str) -
     assert curve.pair.first_measure - curve.pair.second_measure == pytest.approx(effect, abs=2e-3)
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_curve_and_writes_files(tmp_path) -> None:
     table, figure = tmp_path / "power.csv", tmp_path / "power.svg"
     arguments = ["power", "fermieval", "--effect", "0.1", "--n", "50,400", "--studies", "100"]

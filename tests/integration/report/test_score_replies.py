@@ -100,6 +100,7 @@ def trials(log: EvalLog) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", reply_forms())
 @pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
 def test_a_recorded_run_gives_the_trials_and_metrics_of_the_run(
@@ -176,6 +177,7 @@ def test_what_a_text_leaves_out_tells_questions_apart(
     assert len({trial["question_id"] for trial in trials(log)}) == len(rows)
 
 
+@pytest.mark.slow
 def test_replies_of_three_real_models(tmp_path: Path, shared_data: Path) -> None:
     """SAT-EN and LifeEval: what the paper's figures are computed from (tests/scorers/test_published_figures.py)."""
     known = {q.id.rsplit("-", 1)[1].lstrip("0") or "0": q for q in load("sat_en", mirror=shared_data / "hub")}

@@ -48,6 +48,7 @@ def test_mlflow_has_a_run_with_the_measures_their_limits_and_the_page(
     ]
 
 
+@pytest.mark.slow
 def test_weights_and_biases_has_a_run_with_the_measures_and_the_page(command, accuracy, tmp_path):
     pytest.importorskip("wandb")
     start = "from confidence_tasks.cli import main; main()"

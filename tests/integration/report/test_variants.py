@@ -35,6 +35,7 @@ def made(paths):
     return undrawn_report(collect(paths.values()), settings=FEW)
 
 
+@pytest.mark.slow
 def test_each_way_is_reported_as_if_it_were_alone(made, paths):
     (results,) = made.results
     # Runs begun in the same second have no order in time.
@@ -56,6 +57,7 @@ def test_ways_stand_side_by_side_with_a_word_on_it(made):
     assert {key.label for key in made.figures[0].keys} == set(table["model"])
 
 
+@pytest.mark.slow
 def test_one_way_needs_no_word(collection):
     made = undrawn_report(collection, settings=FEW)
     titles = {notice.title for task in made.tasks for notice in task.notices}

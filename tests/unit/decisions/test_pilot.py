@@ -73,6 +73,7 @@ def command(*arguments: str) -> tuple[int, str]:
     return done.exit_code, " ".join((done.stdout if "--json" in arguments else done.output).split())
 
 
+@pytest.mark.slow
 def test_the_command_says_what_more_passages_are_worth(tmp_path):
     path = str(pilot(tmp_path, 150, 5))
     _, shown = command("--pilot", path, "--n", "300,1600")

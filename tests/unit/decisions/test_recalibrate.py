@@ -53,6 +53,7 @@ def arrays(path: Path) -> tuple[list[int], list[float], list[str]]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["isotonic", "beta", "logistic", "histogram"])
 def test_before_and_after_are_those_of_the_arrays(tmp_path: Path, method: str) -> None:
     path = log(tmp_path)

@@ -155,6 +155,7 @@ def write(log: EvalLog, path: Path) -> EvalLog:
     return compat.run_quietly(write_each())
 
 
+@pytest.mark.slow
 def test_a_log_is_equal_to_inspect_s(long_log: EvalLog, tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     ours, theirs = tmp_path / "logs" / "ours.eval", tmp_path / "theirs.eval"

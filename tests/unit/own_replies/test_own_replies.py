@@ -307,6 +307,7 @@ def test_a_bound_makes_verdicts_of_a_metric(tmp_path) -> None:
     assert json.loads(result.output)["outcomes"] == {"wrong": 1, "right": 2}
 
 
+@pytest.mark.slow
 def test_reports_comparisons_and_summaries_read_the_trials(tmp_path) -> None:
     rng = random.Random(3)
     for model, shift in (("a", 0.0), ("b", 0.2)):

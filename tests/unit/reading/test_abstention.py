@@ -48,6 +48,7 @@ def test_an_abstention_is_no_wrong_answer_in_any_study(reply: str) -> None:
     assert (on_scale["status"], on_scale["answer"]) == ("refused", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", PHRASES)
 def test_phrases_of_each_language_are_abstentions_however_they_are_labelled(language: str) -> None:
     phrases = PHRASES[language]

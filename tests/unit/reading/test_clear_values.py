@@ -249,6 +249,7 @@ prose = st.lists(
 ).map("\n".join)
 
 
+@pytest.mark.slow
 @every_reader
 @given(st.sampled_from(FORMS), st.integers(2, 99), prose, prose)
 @settings(max_examples=150)

@@ -220,6 +220,7 @@ def corruptions(draw):
 FIXTURES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
+@pytest.mark.slow
 @given(corruptions())
 @settings(FIXTURES, max_examples=150)
 def test_any_corrupt_cell_is_named_or_allowed(tmp_path, corruption):

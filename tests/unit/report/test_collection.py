@@ -319,6 +319,7 @@ def test_a_condition_of_no_study_is_refused(study, change, tmp_path):
     assert len(collect(path).skipped) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", ["scales", "lifeeval", "riskeval", "fermieval"])
 @pytest.mark.parametrize(
     "change",

@@ -205,6 +205,7 @@ def _said(tmp_path: Path, threshold_only: bool) -> str:
     return " ".join(contrast_sentences(results))
 
 
+@pytest.mark.slow
 def test_a_difference_of_m_ratio_needs_a_corroborating_measure(tmp_path: Path) -> None:
     known = _said(tmp_path, threshold_only=False)
     assert "M-ratio differs significantly from the baseline 0-100 for lab/shifting on 0-20" in known

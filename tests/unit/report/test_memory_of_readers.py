@@ -122,6 +122,7 @@ def hostile(folder: Path, in_json: str, element: str) -> Mapping[str, Path]:
     return files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ELEMENTS)
 def test_memory_stays_bounded(kind: str, in_json: str, tmp_path: Path) -> None:
     files = hostile(tmp_path, in_json, ELEMENTS[kind])

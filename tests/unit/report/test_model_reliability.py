@@ -53,6 +53,7 @@ def halves_by_pandas(rows: pd.DataFrame, seed: int) -> float:
     return 2 * mean / (1 + mean)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spread", "low", "high"), [(0.3, 0.9, 1.0), (0.0, -1.0, 0.7)])
 def test_a_measure_is_reliable_over_models_if_they_differ(
     tmp_path: Path, spread: float, low: float, high: float

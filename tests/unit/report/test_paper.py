@@ -72,6 +72,7 @@ UNFILLED = {
 """Items that need a source, a strategy or token probabilities that these runs lack, and items that no log can fill."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", REPLICATIONS)
 def test_all_items_are_filled_except_those_that_say_which_runs_are_missing(report, study):
     unfilled = [each for each in items(report, study) if not each.is_filled]

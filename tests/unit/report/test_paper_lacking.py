@@ -41,6 +41,7 @@ def asked_and_recorded(tmp_path_factory):
     return filled_from(asked, 2), filled_from(recorded, 2)
 
 
+@pytest.mark.slow
 def test_recorded_replies_fill_the_tables_of_the_tasks_that_they_answer(asked_and_recorded):
     asked, recorded = asked_and_recorded
     for number in ("1", "6", "8", "11", "12", "13"):

@@ -41,6 +41,7 @@ def cell(found, model, **equal):
 # Numbers ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["lab/steady", "lab/bold"])
 def test_a_number_is_what_its_statistic_gives_for_the_same_trials(report, model):
     scales, life, risk = (of_study(report, name) for name in ("scales", "lifeeval", "riskeval"))
@@ -341,6 +342,7 @@ WARNED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", WARNED)
 def test_what_calls_numbers_into_question_is_said(title, tmp_path):
     study, change = WARNED[title]
@@ -368,6 +370,7 @@ def test_sound_trials_raise_no_serious_warning(report):
 # Files ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_tables_and_figures_are_written_as_files_that_open(studies, tmp_path):
     arguments = [
         str(studies / "riskeval-lab-bold.jsonl"),

@@ -75,6 +75,7 @@ def row_of(report: Report, number: int, model: str) -> dict[str, str]:
     return dict(zip(NAMES, (cell.text for cell in rows[model]), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", PAPER)
 def test_a_table_holds_means_over_its_source_and_its_penalties(
     report: Report, trials: list[dict[str, Any]], number: int
@@ -137,6 +138,7 @@ def test_a_figure_has_a_row_a_measure_and_a_column_a_source(report: Report, numb
         assert [panel.title for panel in panels] == ["HLE", "GPQA Diamond", "GSM8K"]
 
 
+@pytest.mark.slow
 def test_the_papers_figures_show_its_own_sources_and_say_which_a_model_was_not_asked(
     tmp_path: Path, trials: list[dict[str, Any]]
 ) -> None:

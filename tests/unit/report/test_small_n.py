@@ -42,6 +42,7 @@ def test_every_study_is_audited():
     assert own == STUDIES.keys()
 
 
+@pytest.mark.slow
 @every_study
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("subject", SUBJECTS)
@@ -70,6 +71,7 @@ def test_no_number_that_its_documentation_disowns(study, subject, n, tmp_path):
             assert row.low - 1e-9 <= row.value <= row.high + 1e-9 or row.value < row.low == 0.0, row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("subject", [name for name in SUBJECTS if "unrelated" in name])
 @pytest.mark.parametrize(
     "study", [STUDIES["scales"], STUDIES["nlp_metad"], STUDIES["signals"]], ids=lambda study: study.name

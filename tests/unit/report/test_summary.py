@@ -432,6 +432,7 @@ def test_plots_are_axes_with_a_curve_a_group() -> None:
     pyplot.close("all")
 
 
+@pytest.mark.slow
 def test_logs_in_memory_are_read_like_their_files(tmp_path: Path) -> None:
     runs = [
         inspect_eval(

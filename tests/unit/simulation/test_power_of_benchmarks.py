@@ -20,6 +20,7 @@ def test_logs_of_others_have_conditions_of_their_own() -> None:
         power_designs()["signals"].read_condition("0-20 JSON")
 
 
+@pytest.mark.slow
 def test_more_questions_have_more_power() -> None:
     curve = power_curve("benchmark", "ece", -0.1, n=[50, 400], n_studies=100, condition="0-100")
     assert curve.condition == "0-100"

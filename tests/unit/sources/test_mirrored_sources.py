@@ -178,6 +178,7 @@ def natural_row(i: int) -> dict[str, object]:
     return {"question": f"q{i}", "answer": ["X"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "row"), [("trivia_qa_train", trivia_row), ("nq_open_train", natural_row)])
 def test_a_train_split_may_be_a_sample_and_has_no_more_rows_than_on_the_hub(
     name: str, row: Callable[[int], dict[str, object]], tmp_path: Path, caplog: pytest.LogCaptureFixture

@@ -110,6 +110,7 @@ def test_likelihood_stays_finite_far_out():
 # The model and its summary; that it recovers a group is in tests/validity/test_bayes.py
 
 
+@pytest.mark.slow
 def test_density_is_that_of_the_priors_and_the_likelihood():
     jax = pytest.importorskip("jax", reason="needs the extra: pip install 'confidence-tasks[bayes]'")
     from numpyro.infer.util import log_density

@@ -41,6 +41,7 @@ def test_labels_of_single_trials_change_no_bit(how):
     )
 
 
+@pytest.mark.slow
 def test_equal_models_asked_five_times_seldom_differ():
     """Without the covariance between bins, one difference in five is significant."""
     found = []

@@ -180,6 +180,7 @@ def test_in_sample_coverage_of_the_jackknife_is_fixed():
 # The guarantee
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"normalized": True}], ids=["plain", "normalized"])
 @pytest.mark.parametrize(("n", "nominal"), [(50, 0.9), (500, 0.9), (500, 0.99), (50, 0.99)])
 def test_2000_splits_cover_a_new_question_at_the_nominal_level(options, n, nominal):
@@ -199,6 +200,7 @@ def test_2000_splits_cover_a_new_question_at_the_nominal_level(options, n, nomin
     assert nominal <= interval.high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"normalized": True}], ids=["plain", "normalized"])
 @pytest.mark.parametrize(("n", "nominal"), [(50, 0.9), (50, 0.95), (500, 0.99)])
 def test_number_covered_is_beta_binomial(options, n, nominal):

@@ -50,6 +50,7 @@ ORACLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ORACLES)
 def test_bins_of_equal_width_equal_a_loop_over_bins(name: str) -> None:
     for correct, confidence in tables(N_TABLES // 4, 40):
@@ -111,6 +112,7 @@ def equal_size_oracle(correct, confidence, last: bool) -> float:
     return math.sqrt(math.fsum(size * gap**2 for size, gap in gaps) / n)
 
 
+@pytest.mark.slow
 def test_bins_of_a_hundred_trials_with_and_without_the_last_one() -> None:
     for correct, confidence in tables(N_TABLES, 450):
         for name, last in (("hle", False), ("hle_all_bins", True)):
@@ -132,6 +134,7 @@ def test_conventions_differ_where_they_should() -> None:
     assert values["netcal"] == pytest.approx((1 + 0.5 + 2 * abs(1.9 / 2 - 0.5)) / 4)
 
 
+@pytest.mark.slow
 def test_intervals_cover_a_miscalibrated_subject_and_shrink() -> None:
     rng = np.random.default_rng(1)
     widths = []

@@ -34,6 +34,7 @@ def test_a_paired_difference_is_that_of_evalci(models: list[pd.DataFrame]) -> No
     assert ours["p_value"] == pytest.approx(theirs.p_value, abs=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.6, 0.9])
 def test_a_confidence_sequence_is_as_narrow_as_that_of_ville(rate: float) -> None:
     means = pytest.importorskip("ville.means")

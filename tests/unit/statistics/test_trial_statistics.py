@@ -290,6 +290,7 @@ def million():
     return simulated(1_000_000, ties=False)
 
 
+@pytest.mark.slow
 @every
 def test_a_million_trials(name, million):
     correct, confidence = million

@@ -46,6 +46,7 @@ def table(made, name):
     return extra.frame
 
 
+@pytest.mark.slow
 def test_all_tables_and_figures_of_the_paper_are_there(full):
     assert [extra.name.removeprefix("nlp_metad_") for extra in full.extras] == [
         "acceptance",
@@ -159,6 +160,7 @@ def test_trials_without_evidence_are_reported(tmp_path):
     assert {extra.name for extra in made.extras} == {"nlp_metad_verdicts"}
 
 
+@pytest.mark.slow
 def test_the_same_replies_again_make_no_p_value_smaller(tmp_path):
     noise = trials(Evidence(0.0), 120, rng=np.random.default_rng(2))
     p_values = []

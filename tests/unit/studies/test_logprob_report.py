@@ -193,6 +193,7 @@ def test_intervals_hold_closed_forms_and_quadrature(evidence):
         assert interval.high - interval.low < 0.45, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [0.7, 1.0, 1.4, 2.0])
 def test_version_1_m_ratio_is_one_under_equal_variance_whatever_auroc2(distance):
     cell = cell_of(trials(Evidence(distance), 20_000))
@@ -283,6 +284,7 @@ def test_no_trials_are_no_cells():
     assert dict(unread.cells) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("right", [0.0, 1.0])
 def test_one_kind_of_answers_leaves_numbers_undefined_with_a_reason(right):
     cell = cell_of(trials(Evidence(), 30).assign(correct=right))
@@ -293,6 +295,7 @@ def test_one_kind_of_answers_leaves_numbers_undefined_with_a_reason(right):
         assert np.isnan(distribution.resamples).all(), name
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(
     st.lists(

@@ -62,6 +62,7 @@ def expected(distance, ratio, accuracy):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("distance", "ratio", "d_prime"),
     [(1.5, 1.0, 1.5), (0.8, 1.0, 0.6), (2.2, 1.0, 1.0), (1.5, 1.5, 1.0), (1.5, 0.7, 0.6)],

@@ -31,6 +31,7 @@ def long_form(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(correct.ravel(), times), np.repeat(rating.ravel(), times)
 
 
+@pytest.mark.slow
 def test_information_is_that_of_sklearn_less_the_mean_of_shuffled_labels() -> None:
     table = np.array([[40.0, 30, 25, 20, 15, 10, 8, 2], [10.0, 15, 20, 25, 30, 35, 40, 45]])
     correct, rating = long_form(table)

@@ -85,6 +85,7 @@ def extra(report: Report, name: str):
     return next(table for table in report.extras if table.name == name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_the_published_ece_of_the_stated_answer(published: Report, model: str) -> None:
     frame = extra(published, "question_sets_performance").frame

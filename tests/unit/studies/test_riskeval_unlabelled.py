@@ -139,6 +139,7 @@ def test_other_numbers_are_no_confidence(kind: str, reply: str, answer: str) -> 
     assert stated == answer or not answer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "confidence"), [("{}#### {}", math.nan), ("{}{}, 83.7%", 0.837)])
 def test_solutions_of_real_problems_end_with_their_answer(mirror: Path, form: str, confidence: float) -> None:
     with (mirror / "openai" / "gsm8k" / "main" / "test.jsonl").open(encoding="utf-8") as lines:

@@ -460,6 +460,7 @@ def test_the_key_has_no_part_in_what_means_the_same():
     ).all()
 
 
+@pytest.mark.slow
 @pytest.mark.hf
 def test_a_local_model_of_entailment_is_loaded_and_asked(tmp_path):
     """A tiny classifier made on the spot, its weights such that it finds entailment everywhere, or nowhere."""
@@ -691,6 +692,7 @@ FEW_VALUES = ("agreement", "words")
 """Signals that lose a little because they have few values."""
 
 
+@pytest.mark.slow
 def test_every_signal_has_the_auroc_of_the_subject(trials):
     """Within 4 standard errors of the area."""
     for condition in SIGNALS:
@@ -748,6 +750,7 @@ OF_SHARES = {
 """Signals of the share of samples that agree, of their probability and of that of the answer."""
 
 
+@pytest.mark.slow
 def test_signals_of_samples_have_the_auroc_of_what_they_estimate(trials):
     """Each is the mean AUROC over 20 draws of ten samples, from the beliefs alone."""
     questions, rng = signal_questions({**PARAMETERS, "n": 300}), np.random.default_rng(0)
