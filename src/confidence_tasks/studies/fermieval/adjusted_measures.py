@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from confidence_tasks import statistics
-from confidence_tasks.studies.fermieval.adjustments import ADJUSTMENTS, JACKKNIFE, of_intervals, within_split
+from confidence_tasks.studies.fermieval.adjustments import ADJUSTMENTS, JACKKNIFE, within_split
 from confidence_tasks.studies.fermieval.measures import (
     COVERAGE,
     POSITIVE,
@@ -67,7 +67,7 @@ def _adjusted_measures(method: str) -> Iterator[Measure]:
         by_construction = method == JACKKNIFE and name == "coverage"
         yield Measure(
             f"{method}_{name}",
-            of_intervals(adjustment.adjust, compute),
+            adjustment.as_fitted(compute),
             f"{description} of the test half's intervals with {adjustment.change}, fitted on {fitted_on}"
             f"{', which is the nominal coverage by construction, up to ties' if by_construction else ''}.",
             better,

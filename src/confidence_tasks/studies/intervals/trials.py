@@ -9,6 +9,7 @@ import numpy as np
 
 from confidence_tasks.statistics import intervals
 from confidence_tasks.study import Question, Replies, Trial
+from confidence_tasks.study.adjusted_intervals import AdjustedIntervals, refit_by_others
 from confidence_tasks.study.inference import BoundedMean, Shifted
 from confidence_tasks.study.measures import (
     Better,
@@ -17,19 +18,14 @@ from confidence_tasks.study.measures import (
     Informative,
     InformativeOf,
     Measure,
-    Value,
     proportion_measure,
     proportion_of,
-    rows_of,
     smallest_set,
     statistic_of,
 )
-from confidence_tasks.study.units import units_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from confidence_tasks.statistics.core import FloatArray
 
 
 class StatedIntervalTrial(Trial):
@@ -84,10 +80,6 @@ def _missed(trials: Columns) -> NDArray[Any]:
 _misses = smallest_set(_missed, enough=_ENOUGH_MISSES)
 
 
-def _misses_of_adjusted(trials: Columns) -> Informative:
-    return _misses(_adjusted(trials))
-
-
 _POSITIVE = (0.0, math.inf)
 
 
@@ -96,49 +88,12 @@ def _complete(trials: Columns) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(columns).any(axis=0))
 
 
-def _adjusted_by_row(trials: Columns, weights: FloatArray) -> tuple[list[Columns], NDArray[Any]]:
-    """Return the distinct sets of adjusted intervals, and for each row of weights the position of its set."""
-    ends = trials["truth"], trials["lower"], trials["upper"]
-    outcomes, row_outcome = intervals.conformal.refit_jackknife(
-        ends, float(trials["level"][0]), weights, units_of(trials)
-    )
-    adjusted: list[Columns] = [{**trials, "lower": lower, "upper": upper} for lower, upper in outcomes]
-    return adjusted, row_outcome
+_CONFORMAL = AdjustedIntervals(_complete, _complete, refit_by_others)
+"""The complete trials, each with the interval that the other questions adjust."""
 
 
-def _adjusted(trials: Columns) -> Columns:
-    """Return the complete trials, each with the interval that the other questions adjust."""
-    known = rows_of(trials, _complete(trials))
-    if not len(known["level"]):
-        return known
-    (adjusted,), _ = _adjusted_by_row(known, np.ones((1, len(known["level"]))))
-    return adjusted
-
-
-def _of_adjusted(compute: Compute) -> Compute:
-    """Return a measure of adjusted intervals, which keeps the adjustment of all trials under resampling."""
-
-    def computed(trials: Columns, weights: FloatArray | None = None) -> Value:
-        return compute(_adjusted(trials), None if weights is None else weights[..., _complete(trials)])
-
-    return computed
-
-
-def _refitted(compute: Compute) -> Compute:
-    """Return a measure of adjusted intervals, which fits the adjustment to each row of weights."""
-
-    def computed(trials: Columns, weights: FloatArray | None = None) -> Value:
-        keep = _complete(trials)
-        if weights is None or not keep.any():
-            return _of_adjusted(compute)(trials, weights)
-        adjusted, row_outcome = _adjusted_by_row(rows_of(trials, keep), weights[:, keep])
-        values = np.empty(len(weights))
-        for number, each in enumerate(adjusted):
-            rows = row_outcome == number
-            values[rows] = compute(each, weights[rows][:, keep])
-        return values
-
-    return computed
+def _misses_of_adjusted(trials: Columns) -> Informative:
+    return _misses(_CONFORMAL.adjust(trials))
 
 
 def _conformal(
@@ -146,12 +101,12 @@ def _conformal(
 ) -> Measure:
     return Measure(
         f"conformal_{name}",
-        _of_adjusted(compute),
+        _CONFORMAL.as_fitted(compute),
         f"{description} after the other questions moved both ends of each interval by the same distance (jackknife+).",
         better,
         inference=BoundedMean(*_POSITIVE, informative=informative),
         fitted=True,
-        refitted=_refitted(compute),
+        refitted=_CONFORMAL.refitted(compute),
     )
 
 
