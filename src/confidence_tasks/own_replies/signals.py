@@ -118,7 +118,8 @@ def signal_trials(
 def _trial(trial: Mapping[str, Any], name: str, value: float) -> dict[str, Any]:
     scale = SCALES[name]
     columns = {"condition": name, "value": value, "confidence": scale(value)}
-    return {**trial, **columns, "probability": value if scale is PROBABILITY else None}
+    status = "ok" if trial["status"] == "missing_confidence" else trial["status"]  # that of the stated one
+    return {**trial, **columns, "status": status, "probability": value if scale is PROBABILITY else None}
 
 
 # Cells ----------------------------------------------------------------------------------------------------------------

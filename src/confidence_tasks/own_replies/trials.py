@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from confidence_tasks.own_replies.columns import Columns, find_columns
 from confidence_tasks.own_replies.scale import NumbersError, file_reader, read_numbers
-from confidence_tasks.own_replies.signals import signal_trials
+from confidence_tasks.own_replies.signals import SCALES, signal_columns, signal_trials
 from confidence_tasks.reading.abstention import is_abstention
 from confidence_tasks.reading.answers import known_answers, read_answer
 from confidence_tasks.reading.confidence import Direction, StatedConfidence, confidence_reader
@@ -123,10 +123,11 @@ def read_own_replies(
     """
     rows = read_any_table(path) if rows is None else rows
     columns = find_columns(rows, options.columns)
-    _require(path, columns)
+    is_stated = bool(columns.chosen.keys() & _CONFIDENCES)
+    _require(path, columns, has_signals=bool(signal_columns(_names(rows))))
     notes = [
         f"columns: {columns.sentence()}",
-        *columns.unused(list(dict.fromkeys(name for row in rows for name in row))),
+        *columns.unused(_names(rows)),
     ]
     replies = [_text(value) for value in columns.values("reply", rows)]
     read, note = _read_replies(replies, options) if "reply" in columns.chosen else ([None] * len(rows), "")
@@ -141,8 +142,11 @@ def read_own_replies(
     ]
     _rank(trials)
     _number_epochs(trials)
-    outcomes, unread = Counter(map(_outcome, answers)), _unread(answers, values)
+    outcomes, unread = Counter(map(_outcome, answers)), _unread(answers, values) if is_stated else []
     further = _further(rows, trials, answers, notes)
+    if not is_stated:
+        trials, further = _with_first_signal(path, trials, further)
+        notes.append(f"no column has confidences: the measures are those of {trials[0]['condition']}")
     return OwnReplies(list(map(_without_nan, trials)), columns, notes, outcomes, unread, further)
 
 
@@ -156,6 +160,31 @@ def _further(
     return list(map(_without_nan, further))
 
 
+_CONFIDENCES = frozenset({"reply", "confidence"})
+"""Roles of columns with confidences."""
+
+
+def _names(rows: Rows) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _with_first_signal(
+    path: Path, trials: list[dict[str, Any]], further: list[dict[str, Any]]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the trials of the first signal, which stands for the confidence that a table lacks, and of the others."""
+    if not further:
+        raise SourceError(f"{path}: no answer has a confidence or a signal")
+    names = {trial["condition"] for trial in further}
+    first = next(name for name in SCALES if name in names)
+    of_first = {_answered(trial): trial for trial in further if trial["condition"] == first}
+    every = [of_first.get(_answered(trial), {**trial, "condition": first}) for trial in trials]
+    return every, [trial for trial in further if trial["condition"] != first]
+
+
+def _answered(trial: Mapping[str, Any]) -> tuple[Any, ...]:
+    return trial["model"], trial["question_id"], trial["epoch"]
+
+
 def _unread(answers: Sequence[_Answer], values: Sequence[float]) -> list[str]:
     """Return the replies with an answer and no confidence."""
     return [
@@ -165,10 +194,11 @@ def _unread(answers: Sequence[_Answer], values: Sequence[float]) -> list[str]:
     ]
 
 
-def _require(path: Path, columns: Columns) -> None:
-    if not columns.chosen.keys() & {"reply", "confidence"}:
+def _require(path: Path, columns: Columns, *, has_signals: bool) -> None:
+    if not columns.chosen.keys() & _CONFIDENCES and not ("answer" in columns.chosen and has_signals):
         raise SourceError(
-            f"{path}: no column has replies or confidences: name one with --reply or --confidence"
+            f"{path}: no column has replies or confidences: name one with --reply or --confidence; or name the answers"
+            " with --answer, beside samples, logprobs or option_probabilities"
         )
     if not columns.chosen.keys() & {"gold", "correct"}:
         raise SourceError(

@@ -129,8 +129,9 @@ def known_form(name: str) -> str:
         ):
             raise ValueError(
                 f"study {name} cannot score a file of replies, because {needed}. Leave out the study to score answers "
-                f"with confidences, or declare a form whose study reads a trial from one reply: StudyReport("
-                f"reply_forms={{{name!r}: ReplyForm(...)}}) in the study's report.py, see {__name__}"
+                f"with confidences, samples or log-probabilities, or declare a form whose study reads a trial from one"
+                f" reply: StudyReport(reply_forms={{{name!r}: ReplyForm(...)}}) in the study's report.py, see"
+                f" {__name__}"
             )
     return known_study(name, names)
 

@@ -119,3 +119,47 @@ def test_score_writes_the_signals_beside_the_confidence(tmp_path):
     assert "4 answers: 2 right, 2 wrong" in ran.output
     table = ct.metrics(tmp_path / "logs", measures=["accuracy"], n_resamples=20).set_index("condition")
     assert table.loc["sum_logprob", "value"] == table.loc["confidence", "value"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("column", "first", "is_probability"),
+    [("samples", "agreement", True), ("logprobs", "mean_logprob", False)],
+)
+def test_a_table_without_confidences_has_the_measures_of_its_first_signal(
+    column, first, is_probability, tmp_path
+):
+    cells = {"samples": ([["7", "7"], ["8", "9"], None]), "logprobs": ([[-0.1], [-2.0], None])}[column]
+    rows = [
+        {"id": f"q{i}", "answer": "7", "gold": gold, column: cell}
+        for i, (gold, cell) in enumerate(zip(("7", "8", "7"), cells, strict=True))
+    ]
+    file, logs = tmp_path / "own.jsonl", tmp_path / "logs"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    done = CliRunner().invoke(main, ["score", str(file), "--log-dir", str(logs)])
+    assert done.exit_code == 0, done.output
+    assert f"no column has confidences: the measures are those of {first}" in " ".join(done.output.split())
+    assert ("a score is no probability" in done.output) != is_probability
+    written = [json.loads(line) for line in (logs / "own_trials.jsonl").read_text().splitlines()]
+    of_first = {row["question_id"]: row for row in written if row["condition"] == first}
+    assert {name: row["status"] for name, row in of_first.items()} == {
+        "q0": "ok",
+        "q1": "ok",
+        "q2": "missing_confidence",
+    }
+    assert "stated" not in {row["condition"] for row in written}
+
+
+def test_a_signal_is_there_where_no_confidence_is_stated(tmp_path):
+    file, logs = tmp_path / "own.jsonl", tmp_path / "logs"
+    rows = [
+        {"id": "q0", "answer": "7", "gold": "7", "confidence": 0.9, "logprobs": [-0.1]},
+        {"id": "q1", "answer": "7", "gold": "8", "logprobs": [-2.0]},
+    ]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    assert CliRunner().invoke(main, ["score", str(file), "--log-dir", str(logs)]).exit_code == 0
+    written = [json.loads(line) for line in (logs / "own_trials.jsonl").read_text().splitlines()]
+    assert [row["status"] for row in written if row["condition"] == "confidence"] == [
+        "ok",
+        "missing_confidence",
+    ]
+    assert {row["status"] for row in written if row["condition"] == "min_logprob"} == {"ok"}

@@ -222,7 +222,9 @@ def _summary(own: OwnReplies, kind: str) -> Any:
         "by": "model" if table["model"].nunique() > 1 else None,
         "cluster": "cluster" if "cluster" in table else None,
     }
-    if kind == "confidence":
+    ranked = [trial for trial in own.trials if trial["value"] is not None]
+    has_probabilities = not ranked or any(trial["probability"] is not None for trial in ranked)
+    if kind == "confidence" and has_probabilities:
         return summary(table.astype({"correct": float, "confidence": float}), **grouping)
     scores = table.astype({"correct": float, "value": float})
     return summary("correct", "value", data=scores, kind="score", **grouping)
