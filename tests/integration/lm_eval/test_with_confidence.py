@@ -208,6 +208,15 @@ def test_a_server_without_replies_is_named(
         evaluate(folder, model, metadata={"task": "sums"}, limit=2, apply_chat_template=True)
 
 
+def test_a_chat_endpoint_gives_p_true(folder: Path, server: Server) -> None:
+    model = chat(server, "text=True+think+top-5")
+    run = evaluate(
+        folder, model, metadata={"task": "sums", "ask": "p_true"}, limit=2, apply_chat_template=True
+    )
+    asked = [sample[ASKED]["p_true"] for sample in run["samples"]["sums_confidence"]]
+    assert all(0.5 < trial["confidence"] < 1.0 for trial in asked)
+
+
 def test_the_results_have_measures_of_each_confidence_and_filter(folder: Path) -> None:
     run = evaluate(folder, metadata={"task": "sums", "ask": "0-100,words"})
     results = run["results"]["sums_confidence"]

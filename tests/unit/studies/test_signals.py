@@ -199,6 +199,19 @@ def test_the_order_of_the_samples_does_not_count(name, numbers):
     assert len(found) == 1
 
 
+def test_what_a_signal_needs_is_in_words():
+    found = {
+        name: SIGNALS[name].requirements for name in ("stated", "agreement", "cocoa", "trace_length", "panel")
+    }
+    assert found == {
+        "stated": "an answer",
+        "agreement": "samples",
+        "cocoa": "samples, log-probabilities",
+        "trace_length": "number of reasoning tokens",
+        "panel": "model roles",
+    }
+
+
 def test_words_in_common_are_counted_as_lm_polygraph_does():
     peers = json.loads((Path(__file__).parents[1] / "statistics" / "signal_peers.json").read_text())["words"]
     assert word_similarity(peers["texts"]) == pytest.approx(np.array(peers["similarity"]))

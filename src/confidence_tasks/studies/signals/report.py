@@ -122,7 +122,7 @@ def worth(results: TaskResults) -> Iterator[dict[str, Any]]:
                 yield {
                     "model": model.label,
                     "signal": signal,
-                    "needs": SIGNALS[signal].needs or "an answer",
+                    "needs": SIGNALS[signal].requirements,
                     "calls": _estimate(results, model.label, signal, "calls"),
                     "tokens": _estimate(results, model.label, signal, "tokens"),
                     **interval_cells("AUROC", auroc.interval),

@@ -48,6 +48,12 @@ class Signal:
     on_lm_eval: bool = True
 
     @property
+    def requirements(self) -> str:
+        """What it needs, in words."""
+        samples = "samples" if "samples" in self.stages else ""
+        return ", ".join(filter(None, (samples, self.needs))) or "an answer"
+
+    @property
     def is_probability(self) -> bool:
         """Whether its value is meant as the probability that the answer is right."""
         return self.scale is PROBABILITY
