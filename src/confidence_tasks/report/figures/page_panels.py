@@ -8,7 +8,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from confidence_tasks.drawing import Colour
-from confidence_tasks.drawing.axes import PageAxes, Unwritable
+from confidence_tasks.drawing.axes import PageAxes
+from confidence_tasks.drawing.axis import Unwritable
 from confidence_tasks.report.figures import Panel, drawing_in_style, saved, shortened, with_tips
 from confidence_tasks.report.figures.panels import DIAGRAMS
 
