@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -257,9 +258,23 @@ def prediction_rejection_ratio(
     return weighting.settle(ratios, (one_class, Reason.ONE_CLASS), (n_rejected < 2.0, Reason.TOO_FEW))
 
 
+def _ranked(
+    correct: FloatArray, confidence: FloatArray, weighting: Weighting
+) -> tuple[FloatArray, FloatArray]:
+    """Return the weights of all trials and of right ones by distinct confidence, in descending order, (R, g) each.
+
+    Several measures of the same trials share them.
+    """
+
+    def rank() -> tuple[FloatArray, FloatArray]:
+        groups = tied(-confidence, weighting, correct)
+        return groups.counts, groups.sums[0]
+
+    return weighting.once(("ranked", correct.tobytes(), confidence.tobytes()), rank)
+
+
 def _rank_by_confidence(correct: FloatArray, confidence: FloatArray, weighting: Weighting) -> _Ranking:
-    groups = tied(-confidence, weighting, correct)
-    counts, right = groups.counts, groups.sums[0]
+    counts, right = _ranked(correct, confidence, weighting)
     up_to = np.cumsum(counts, axis=1)
     return _Ranking(counts, right, up_to, up_to - counts, np.cumsum(right, axis=1) - right)
 
@@ -269,26 +284,61 @@ def _mean_selective_accuracy(
 ) -> FloatArray:
     """Average the accuracy of the m most confident trials over m = start + 1, ..., n; see :func:`auarc`.
 
-    ``start`` and the result have shape (R,); by default ``start`` is 0.
+    ``start`` and the result have shape (R,); by default ``start`` is 0. Several measures share the result.
     """
-    ranking = _rank_by_confidence(correct, confidence, weighting)
-    accuracy = ratio(ranking.right, ranking.counts, otherwise=0.0)
-    surplus = ranking.right_above - ranking.above * accuracy
-    if start is None:
-        harmonic_steps = np.diff(_harmonic(ranking.up_to), axis=1, prepend=0.0)
-        return ratio(
-            ranking.right.sum(axis=1) + np.einsum("rg,rg->r", surplus, harmonic_steps), weighting.total
-        )
-    first = np.clip(start[:, np.newaxis], ranking.above, ranking.up_to)
-    harmonic_steps = _harmonic(ranking.up_to) - _harmonic(first)
-    summed = (accuracy * (ranking.up_to - first) + surplus * harmonic_steps).sum(axis=1)
-    return ratio(summed, weighting.total - start)
+    first = np.zeros(len(weighting.total)) if start is None else start
+
+    def average() -> FloatArray:
+        summed = _sum_of_accuracy(*_ranked(correct, confidence, weighting), first)
+        return ratio(summed, weighting.total - first)
+
+    return weighting.once(("selective", correct.tobytes(), confidence.tobytes(), first.tobytes()), average)
 
 
-def _harmonic(n: FloatArray) -> FloatArray:
-    """Return the harmonic numbers of n, from a table if all n are whole numbers and not too large."""
-    whole = n.astype(np.intp)
-    if n.size and n.max() <= _MAX_TABULATED and np.array_equal(whole, n):
-        table = np.asarray(scipy.special.digamma(np.arange(whole.max() + 1) + 1.0)) + np.euler_gamma
-        return table[whole]
+def _sum_of_accuracy(counts: FloatArray, right: FloatArray, start: FloatArray) -> FloatArray:
+    """Sum the accuracy of the m most confident trials over m = start + 1, ..., n, given a ranking (R, g).
+
+    The sums run over a part of the distinct confidences at a time, which fits into the cache.
+    """
+    n_rows, n_distinct = counts.shape
+    harmonic = _harmonic_numbers(counts)
+    summed, above, right_above = np.zeros(n_rows), np.zeros(n_rows), np.zeros(n_rows)
+    step = max(1, _CACHED // max(n_rows, 1))
+    for begin in range(0, n_distinct, step):
+        part = slice(begin, begin + step)
+        up_to = running_sums(counts[:, part])
+        up_to += above[:, np.newaxis]
+        right_up_to = running_sums(right[:, part])
+        right_up_to += right_above[:, np.newaxis]
+        if (up_to[:, -1] > start).any():
+            before = up_to - counts[:, part]
+            first = np.clip(start[:, np.newaxis], before, up_to)
+            accuracy = ratio(right[:, part], counts[:, part], otherwise=0.0)
+            surplus = right_up_to - right[:, part] - before * accuracy
+            terms = accuracy * (up_to - first) + surplus * (harmonic(up_to) - harmonic(first))
+            summed += terms.sum(axis=1)
+        above, right_above = up_to[:, -1], right_up_to[:, -1]
+    return summed
+
+
+_CACHED = 1 << 15
+"""Number of entries of an array of which several fit into the cache."""
+
+
+def _harmonic_numbers(counts: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Return a function that gives harmonic numbers up to the sums of the rows of weights (R, g).
+
+    It looks whole numbers up in a table that is not too large.
+    """
+    most = counts.sum(axis=1).max(initial=0.0)
+    table = _interpolated(np.arange(int(most) + 1.0)) if most <= _MAX_TABULATED else np.zeros(0)
+
+    def harmonic(n: FloatArray) -> FloatArray:
+        whole = n.astype(np.intp)
+        return table.take(whole) if table.size and np.array_equal(whole, n) else _interpolated(n)
+
+    return harmonic
+
+
+def _interpolated(n: FloatArray) -> FloatArray:
     return np.asarray(scipy.special.digamma(n + 1.0)) + np.euler_gamma

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.inference.clusters import Clusters
 from confidence_tasks.statistics.inference.weights import SharedWeights, TrialCounts, count_alike, numbered
 from confidence_tasks.study.measures import Columns, Measure, rows_of
+from confidence_tasks.study.shared_columns import SharedColumns
 from confidence_tasks.study.units import SAMPLING_UNIT, units_of
 
 _PROBES = 8
@@ -31,6 +32,11 @@ class CellTable:
     columns: Columns
     kinds: TrialCounts
     measures: tuple[Measure, ...]
+    _shared: SharedColumns = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Share the columns between measures and blocks of resamples."""
+        object.__setattr__(self, "_shared", SharedColumns(self.columns))
 
     def expanded(self) -> tuple[Columns, IntArray]:
         """Return one row for each trial, and the number of its unit, which is also its ``question_id``."""
@@ -44,7 +50,7 @@ class CellTable:
         """Return the measures that have no posterior distribution, for each row of weights of the kinds."""
         shared = SharedWeights.of(weights)
         return {
-            measure.name: np.asarray(measure.compute(self.columns, shared))
+            measure.name: np.asarray(measure.compute(self._shared, shared))
             for measure in self.measures
             if not measure.inference.posterior
         }

@@ -28,6 +28,7 @@ from confidence_tasks.study.measures import (
     smallest_set,
     statistic_of,
 )
+from confidence_tasks.study.shared_columns import derived
 from confidence_tasks.study.units import units_of
 
 
@@ -43,13 +44,17 @@ def regressor(trials: Columns) -> FloatArray:
 
 def _with_recalibrated(trials: Columns) -> Columns:
     """Add the column ``recalibrated``, the cross-fitted probability of being right."""
+    return {**trials, "recalibrated": derived(trials, "recalibrated", lambda: _recalibrated_column(trials))}
+
+
+def _recalibrated_column(trials: Columns) -> FloatArray:
     x, correct = regressor(trials), trials["correct"]
     usable = ~np.isnan(x) & ~np.isnan(correct)
     recalibrated = np.full(len(x), np.nan)
     recalibrated[usable] = calibration.cross_fitted_logistic(
         correct[usable], x[usable, np.newaxis], clusters=units_of(trials)[usable]
     )
-    return {**trials, "recalibrated": recalibrated}
+    return recalibrated
 
 
 def _recalibrated(measure: Measure) -> Measure:

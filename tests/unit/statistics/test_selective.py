@@ -7,8 +7,16 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from sklearn.metrics import auc, roc_auc_score, roc_curve
 
-from confidence_tasks.statistics import Reason, accuracy_at_coverage, auarc, auroc2, risk_coverage_curve
+from confidence_tasks.statistics import (
+    Reason,
+    accuracy_at_coverage,
+    auarc,
+    auroc2,
+    risk_coverage_curve,
+    selective,
+)
 from confidence_tasks.statistics.discrimination import auroc2_influence, type2_roc_curve
+from confidence_tasks.statistics.inference.weights import SharedWeights
 from confidence_tasks.statistics.selective import aurc, prediction_rejection_ratio
 
 small_samples = st.lists(
@@ -295,3 +303,44 @@ def test_missing_rejection_ratios_have_a_reason():
     for most in (0.0, 1.5, np.nan):
         with pytest.raises(ValueError, match="max_rejection"):
             prediction_rejection_ratio([1, 0], [0.5, 0.6], max_rejection=most)
+
+
+def test_measures_of_the_same_resamples_rank_the_trials_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    correct, confidence = (rng.random(50) < 0.5) * 1.0, rng.random(50)
+    weights = rng.multinomial(50, np.full(50, 1 / 50), size=20)
+    apart = [
+        auarc(correct, confidence, weights=weights),
+        prediction_rejection_ratio(correct, confidence, weights=weights),
+        prediction_rejection_ratio(correct, confidence, max_rejection=0.5, weights=weights),
+    ]
+    ranked = []
+    tied = selective.tied
+    monkeypatch.setattr(selective, "tied", lambda *args: ranked.append(args) or tied(*args))
+    shared = SharedWeights.of(weights)
+    together = [
+        auarc(correct, confidence, weights=shared),
+        prediction_rejection_ratio(correct, confidence, weights=shared),
+        prediction_rejection_ratio(correct, confidence, max_rejection=0.5, weights=shared),
+    ]
+    assert len(ranked) == 2  # by confidence, and by correctness for the oracle
+    np.testing.assert_array_equal(apart, together)
+
+
+def test_the_area_does_not_depend_on_how_confidences_are_cut_into_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(1)
+    correct = (rng.random(60) < 0.5) * 1.0
+    confidence = np.where(np.arange(60) % 2, rng.random(60), rng.random(60).round(1))
+    weights = rng.standard_exponential((7, 60))
+    whole = [
+        auarc(correct, confidence, weights=weights),
+        prediction_rejection_ratio(correct, confidence, max_rejection=0.3, weights=weights),
+    ]
+    monkeypatch.setattr(selective, "_CACHED", 7)
+    parts = [
+        auarc(correct, confidence, weights=weights),
+        prediction_rejection_ratio(correct, confidence, max_rejection=0.3, weights=weights),
+    ]
+    np.testing.assert_allclose(parts, whole, rtol=1e-12)
