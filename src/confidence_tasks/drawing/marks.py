@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from confidence_tasks.drawing import tips_of
+from confidence_tasks.drawing.axis import PageAxis
 from confidence_tasks.drawing.svg import (
     ASCENT,
     DESCENT,
@@ -22,9 +23,6 @@ from confidence_tasks.drawing.svg import (
     text_element,
 )
 from confidence_tasks.statistics.core import FloatArray
-
-if TYPE_CHECKING:
-    from confidence_tasks.drawing.axes import PageAxes
 
 MANY_POINTS = 128
 """Number of points from which a line is simplified."""
@@ -64,10 +62,21 @@ _POLYGONS: dict[str, tuple[tuple[float, float], ...]] = {
 """Other markers of size 1, by Matplotlib's names; y grows downwards."""
 
 
+class Frame(Protocol):
+    """The axes that marks are drawn within."""
+
+    xaxis: PageAxis
+    yaxis: PageAxis
+    clip: str
+
+    def once(self, definition: str) -> str:
+        """Return a definition the first time, and nothing when it is there already."""
+
+
 class Mark(Protocol):
     """What is drawn within the axes."""
 
-    def svg(self, axes: PageAxes) -> str:
+    def svg(self, axes: Frame) -> str:
         """Return its elements."""
 
 
@@ -88,14 +97,14 @@ class PageLine:
         """Take the tooltips from an id by :func:`confidence_tasks.drawing.tips`."""
         self.tips = tips_of(gid)
 
-    def svg(self, axes: PageAxes) -> str:
+    def svg(self, axes: Frame) -> str:
         """Return the path and the markers."""
         x, y = axes.xaxis.places(self.x), axes.yaxis.places(self.y)
         path = line_through(*_simplified(x, y)) if self.style else ""
         line = f'<path d="{path} " {axes.clip} style="{self.style}"/>' if path else ""
         return line + (self._markers(axes, x, y) if self.marker else "")
 
-    def _markers(self, axes: PageAxes, x: FloatArray, y: FloatArray) -> str:
+    def _markers(self, axes: Frame, x: FloatArray, y: FloatArray) -> str:
         chosen = np.isfinite(x) & np.isfinite(y)
         x, y = x[chosen], y[chosen]
         if self.every and x.size:
@@ -128,7 +137,7 @@ class PagePaths:
     clipped: bool = True
     across: bool = False  # x is a proportion of the axes
 
-    def svg(self, axes: PageAxes) -> str:
+    def svg(self, axes: Frame) -> str:
         """Return a path element for each path that is defined everywhere."""
         clip = f"{axes.clip} " if self.clipped else ""
         end = "z" if self.closed else " "
@@ -153,7 +162,7 @@ class PageText:
     colour: str
     centred: bool
 
-    def svg(self, axes: PageAxes) -> str:
+    def svg(self, axes: Frame) -> str:
         """Return the text element."""
         x, y = float(axes.xaxis.places(self.x)), float(axes.yaxis.places(self.y))
         shift = self.size * (ASCENT - DESCENT) / 2.0 if self.centred else 0.0
