@@ -93,3 +93,12 @@ def own_packages() -> Iterator[str]:
 def study_of_scores(scores: Mapping[str, Any]) -> Study | None:
     """Return the study whose scorer produced one of the scores; None if there is none."""
     return next((study for study in studies() if study.scorer_name in scores), None)
+
+
+def study_of_task(task: str) -> Study | None:
+    """Return the study of a task of lm-eval, or None if no study asks it.
+
+    It is that with the longest name, as ``fermieval_sampling`` also starts with ``fermieval``.
+    """
+    known = [study for study in studies() if study.design_of(task) in study.designs]
+    return max(known, key=lambda study: len(study.design_of(task)), default=None)

@@ -543,10 +543,23 @@ def model_arguments() -> set[str]:
     within ``lm_eval.simple_evaluate``, whose variable ``model_args`` is a mapping or a text for
     ``lm_eval.utils.simple_parse_args_string``. Tested on lm-eval 0.4.12 and 0.4.13.
     """
-    frame = currentframe()
-    while frame is not None and frame.f_code.co_name != "simple_evaluate":
-        frame = frame.f_back
-    given = frame.f_locals.get("model_args") if frame is not None else None
+    given = _of_run("model_args")
     if isinstance(given, str):
         given = import_module("lm_eval.utils").simple_parse_args_string(given)
     return set(given or {})
+
+
+def run_tasks() -> list[str]:
+    """Return the tasks that the current run names, as far as they are names; empty outside a run.
+
+    Needs what :func:`model_arguments` needs: the variable ``tasks`` of ``lm_eval.simple_evaluate`` is a list.
+    """
+    return [task for task in _of_run("tasks") or () if isinstance(task, str)]
+
+
+def _of_run(name: str) -> Any:
+    """Return a variable of the caller ``lm_eval.simple_evaluate``; None outside a run."""
+    frame = currentframe()
+    while frame is not None and frame.f_code.co_name != "simple_evaluate":
+        frame = frame.f_back
+    return frame.f_locals.get(name) if frame is not None else None

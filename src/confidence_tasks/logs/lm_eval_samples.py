@@ -11,7 +11,7 @@ import fsspec
 from msgspec import MsgspecError, Struct, field
 from msgspec.json import Decoder
 
-from confidence_tasks.catalogue import studies
+from confidence_tasks.catalogue import study_of_task
 from confidence_tasks.harness.address import ORIGIN
 from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness
 from confidence_tasks.harness.lm_eval.metrics import TRIAL
@@ -30,7 +30,6 @@ from confidence_tasks.logs.texts import printable
 from confidence_tasks.logs.trial_columns import EXTRA_COLUMNS, shared_by, trial_columns
 from confidence_tasks.logs.trial_files import NotTrialsError, TrialFile
 from confidence_tasks.sources.bounds import refuse_brackets
-from confidence_tasks.study.definition import Study
 from confidence_tasks.study.trial import RULES
 
 
@@ -48,7 +47,7 @@ def read_sample_file(path: str, correct: Correctness = BY_DEFAULT) -> TrialFile:
     """
     match, run = SAMPLE_NAME.search(path), read_results(path)
     task = match["task"] if match else _task_of_list(path, run)
-    study = _study(task)
+    study = study_of_task(task)
     if study is None:
         return read_benchmark_samples(path, task, run, correct)
     keys = tuple(study.column_types)
@@ -145,9 +144,3 @@ def _generation(arguments: Any) -> dict[str, Any]:
     request = arguments.get("gen_args_0") if isinstance(arguments, dict) else None
     settings = request.get("arg_1") if isinstance(request, dict) else None
     return dict(settings) if isinstance(settings, dict) else {}
-
-
-def _study(task: str) -> Study | None:
-    """Return the study of a task: that with the longest name, as fermieval_sampling also starts with fermieval."""
-    known = [study for study in studies() if study.design_of(task) in study.designs]
-    return max(known, key=lambda study: len(study.design_of(task)), default=None)

@@ -4,6 +4,7 @@ import inspect
 import logging
 import re
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import pytest
 from lm_eval.evaluator import simple_evaluate
@@ -215,3 +216,25 @@ def test_the_table_has_the_headline_unless_all_is_asked_for():
     }
     with pytest.raises(ValueError, match="metrics='every' is not one of headline, all"):
         lm_eval_run(SimulatedLM("ideal"), [task], {"n": 4, "metrics": "every"})
+
+
+@pytest.mark.parametrize(
+    ("tasks", "metadata", "refused"),
+    [
+        (["nlp_metad_T1"], {"structured": True}, True),
+        (["nlp_metad_T1"], {"structured": False}, False),
+        (["nlp_metad_T1"], {"penalties": "10"}, True),
+        (["nlp_metad_T1"], {"elicitation": "verbal"}, True),
+        (["nlp_metad_T1", "scale_granularity_0_20"], {"elicitation": "verbal"}, False),
+        (["fermieval_logprob"], {"structured": True}, True),
+        (["fermieval_logprob", "fermieval"], {"structured": True}, False),
+        ([], {"structured": True}, False),
+    ],
+)
+def test_a_parameter_of_another_study_is_refused_unless_the_run_asks_that_study(
+    monkeypatch: pytest.MonkeyPatch, tasks: list[str], metadata: dict[str, object], refused: bool
+) -> None:
+    monkeypatch.setattr(_metadata, "run_tasks", lambda: tasks)
+    study = STUDIES["fermieval_logprob" if "fermieval_logprob" in tasks else "nlp_metad"]
+    with pytest.raises(ValueError, match="leave it out") if refused else nullcontext():
+        _metadata.check_metadata(study, metadata)

@@ -106,3 +106,13 @@ def test_several_calls_and_token_probabilities_are_refused_with_the_command_that
 ) -> None:
     with pytest.raises(Exception, match=r"run `inspect eval confidence_tasks/.* -T structured=true`"):
         run_on_server(Scripted(lambda prompt: ""), task, structured=True, **metadata)
+
+
+@pytest.mark.parametrize("task", ["nlp_metad_T1_arithmetic", "fermieval_logprob_first_token"])
+def test_a_parameter_that_only_other_studies_have_is_refused(task: str) -> None:
+    calls: list[str] = []
+    study = "nlp_metad" if task.startswith("nlp") else "fermieval_logprob"
+    said = f"{study} has no parameter 'structured' on lm-eval; it is one of .*scales.*: leave it out"
+    with pytest.raises(Exception, match=said):
+        run_on_server(Scripted(lambda prompt: calls.append(prompt) or ""), task, structured=True)
+    assert not calls

@@ -8,12 +8,19 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from confidence_tasks.catalogue import studies
-from confidence_tasks.harness.compat import model_arguments
+from confidence_tasks.catalogue import studies, study_of_task
+from confidence_tasks.harness.compat import model_arguments, run_tasks
 from confidence_tasks.harness.lm_eval.groups import TaskGroup
 from confidence_tasks.harness.parameters import STUDY, chosen_conditions, complete_parameters, condition_label
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.parameter import SEED, check_value, did_you_mean, one_of, unknown_parameter
+from confidence_tasks.study.parameter import (
+    SEED,
+    STRUCTURED,
+    check_value,
+    did_you_mean,
+    one_of,
+    unknown_parameter,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -69,11 +76,11 @@ def check_metadata(study: Study, given: Mapping[str, Any]) -> None:
     """Check the names and types of the metadata of a study's task.
 
     lm-eval merges the model arguments into the metadata. These are ignored, unless they are parameters of the study.
-    Any other unknown name causes a warning only, because it may be for another task of the same run, unless it is close
-    to a name of the study and no study has it.
+    A parameter of another study is ignored if the run asks a task of that study. Any other unknown name causes a
+    warning only, because it may be for a task of others, unless it is close to a name of the study.
 
-    Raises ValueError for a misspelt name, a parameter that lm-eval sets in another way, another value of a fixed
-    parameter, or a value of another type.
+    Raises ValueError for a misspelt name, a parameter of a study that the run does not ask, a parameter that lm-eval
+    sets in another way, another value of a fixed parameter, or a value of another type.
     """
     types, fixed, alternatives = metadata_rules(study)
     known = {*types, *KEYS_OF_HARNESS, *model_arguments()}
@@ -84,6 +91,7 @@ def check_metadata(study: Study, given: Mapping[str, Any]) -> None:
             )
         if name not in fixed:
             refuse_misspelt(study, name)
+            refuse_others_parameter(study, name, given[name])
             warn_once(f"metadata: {unknown_parameter(study.name, name, types)}. It is ignored")
         elif given[name] != fixed[name]:
             raise ValueError(f"metadata: {study.name} needs {name}={fixed[name]!r}, not {given[name]!r}")
@@ -106,6 +114,22 @@ def refuse_misspelt(study: Study, name: str) -> None:
     others = (metadata_rules(each) for each in studies() if each.designs)
     if hint and not any(name in names for rules in others for names in rules):
         raise ValueError(f"metadata: {study.name} has no parameter {name!r} on lm-eval{hint}")
+
+
+def refuse_others_parameter(study: Study, name: str, value: Any) -> None:
+    """Raise ValueError for a parameter of other studies, unless the run asks one of them or the value changes nothing.
+
+    No name is refused outside a run, where the tasks are not known.
+    """
+    asked = {each.name for task in run_tasks() if (each := study_of_task(task))}
+    rules = {each.name: metadata_rules(each) for each in studies() if each.designs}
+    owners = [owner for owner, each in rules.items() if name in each.types or name in each.alternatives]
+    is_harmless = name == STRUCTURED.name and value is False
+    if asked and owners and not is_harmless and asked.isdisjoint(owners):
+        raise ValueError(
+            f"metadata: {study.name} has no parameter {name!r} on lm-eval; it is one of {', '.join(owners)}: leave it"
+            " out"
+        )
 
 
 @cache
