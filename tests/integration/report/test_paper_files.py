@@ -18,7 +18,7 @@ from tests.unit.report.test_paper import table
 
 from confidence_tasks.drawing import Colour
 from confidence_tasks.report.commands.report import report as command
-from confidence_tasks.report.paper.filled import paper_frame, write_paper
+from confidence_tasks.report.paper.files import paper_frame, write_paper
 from confidence_tasks.studies.scales.replies import GRANULARITY
 
 # A model of the trials has a Chinese name, which the fonts of matplotlib lack.

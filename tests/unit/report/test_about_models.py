@@ -12,7 +12,7 @@ from confidence_tasks.logs.about_models import FIELDS, AboutModel, read_models
 from confidence_tasks.replications.numbers import about
 from confidence_tasks.report.groups import groups_by_kind
 from confidence_tasks.report.paper import Cell, PaperTable, Runs
-from confidence_tasks.report.paper.filled import html_table, latex_paper_table
+from confidence_tasks.report.paper.files import html_table, latex_paper_table
 
 FACTS = {
     MODELS[0]: AboutModel("Lab & Co", "8B", "Reasoning", "5.7 GB", "https://lab.example/a_b?c=1&d=2"),

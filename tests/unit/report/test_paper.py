@@ -20,7 +20,8 @@ from tests.unit.report.runs import write
 from confidence_tasks.catalogue import studies
 from confidence_tasks.report.labels import latex
 from confidence_tasks.report.paper import NotMade, PaperTable, heading
-from confidence_tasks.report.paper.filled import html_table, latex_paper_table, replications, write_paper
+from confidence_tasks.report.paper.files import html_table, latex_paper_table, write_paper
+from confidence_tasks.report.paper.filled import replications
 from confidence_tasks.statistics import complete, ece
 from confidence_tasks.studies.scales.replies import GRANULARITY
 

@@ -12,7 +12,7 @@ from tests.unit.report.paper_runs import MODELS, fermi_rows, filled_from, scale_
 from tests.unit.report.runs import write
 
 from confidence_tasks.report.paper import PaperTable
-from confidence_tasks.report.paper.filled import paper_frame
+from confidence_tasks.report.paper.files import paper_frame
 from confidence_tasks.studies.scales.replies import BASELINE, BOUNDARY, GRANULARITY
 
 GRANULARITY_ONLY = {"scale_granularity": GRANULARITY}

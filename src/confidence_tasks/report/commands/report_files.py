@@ -55,7 +55,7 @@ def write_files(
     result: Report, output: Path, page: str, tables: Path | None, figures: Path | None, paper: Path | None
 ) -> None:
     """Write the page, and the tables and figures into the folders that are given."""
-    from confidence_tasks.report.paper.filled import write_paper
+    from confidence_tasks.report.paper.files import write_paper
     from confidence_tasks.report.write import write_figures, write_tables
 
     write_atomically(output, page.encode(errors="xmlcharrefreplace"))

@@ -10,7 +10,8 @@ from markupsafe import Markup
 
 from confidence_tasks.report.page.views import PaperView, TaskView
 from confidence_tasks.report.paper import Replication
-from confidence_tasks.report.paper.filled import Filled, html_table
+from confidence_tasks.report.paper.files import html_table
+from confidence_tasks.report.paper.filled import Filled
 from confidence_tasks.report.results import TaskResults
 
 
