@@ -337,6 +337,53 @@ def test_a_sample_that_a_limit_ended_is_lost_and_a_cut_off_reply_states_nothing(
 
 
 @pytest.mark.parametrize(
+    ("limits", "is_ended"),
+    [
+        ({"token_limit": 200}, False),  # used up exactly by the task's own calls
+        ({"token_limit": 150}, True),
+        ({"message_limit": 4}, False),
+        ({"message_limit": 2}, True),
+    ],
+)
+def test_a_limit_that_does_not_end_the_task_does_not_end_the_question(
+    limits: dict[str, int], is_ended: bool, tmp_path: Path
+) -> None:
+    def of_a_hundred(messages, tools, choice, config):
+        output = reply(messages, tools, choice, config)
+        output.usage = ModelUsage(input_tokens=50, output_tokens=50, total_tokens=100)
+        return output
+
+    @solver
+    def twice():
+        async def solve(state, generate):
+            state = await generate(state)
+            return await generate(state)
+
+        return solve
+
+    samples = [Sample(f"{i} + {i} =", target=str(2 * i)) for i in range(3)]
+    (log,) = eval(
+        with_confidence(Task(samples, solver=twice(), scorer=match(location="any"), **limits)),
+        model=get_model("mockllm/model", custom_outputs=of_a_hundred, memoize=False),
+        log_dir=str(tmp_path),
+        display="none",
+    )
+    found = read_eval_log(log.location).samples
+    assert [sample.limit is not None for sample in found] == [is_ended] * 3
+    if not is_ended:
+        assert [sample.scores["stated_confidence"].value["0-100"] for sample in found] == [0.8] * 3
+        return
+    for sample in found:
+        assert (
+            "limit ended the sample before its last reply" in sample.scores["stated_confidence"].explanation
+        )
+    again = score(log, stated_confidence(), action="append", display="none")
+    for sample in again.samples:
+        later = [each for name, each in sample.scores.items() if name.startswith("stated_confidence")][-1]
+        assert "No trial: " in later.explanation
+
+
+@pytest.mark.parametrize(
     ("text", "stop", "problem"),
     [
         ("", "content_filter", "stopped by the provider's content filter"),

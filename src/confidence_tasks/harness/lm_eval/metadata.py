@@ -121,15 +121,25 @@ def refuse_others_parameter(study: Study, name: str, value: Any) -> None:
 
     No name is refused outside a run, where the tasks are not known.
     """
-    asked = {each.name for task in run_tasks() if (each := study_of_task(task))}
-    rules = {each.name: metadata_rules(each) for each in studies() if each.designs}
-    owners = [owner for owner, each in rules.items() if name in each.types or name in each.alternatives]
-    is_harmless = name == STRUCTURED.name and value is False
-    if asked and owners and not is_harmless and asked.isdisjoint(owners):
+    asked, owners = _asked_studies(), _owners(name)
+    if not asked or not owners or asked.intersection(owners):
+        return
+    if (name, value) != (STRUCTURED.name, False):
         raise ValueError(
             f"metadata: {study.name} has no parameter {name!r} on lm-eval; it is one of {', '.join(owners)}: leave it"
             " out"
         )
+
+
+def _asked_studies() -> set[str]:
+    """Return the names of the studies whose tasks the run names."""
+    return {study.name for study in map(study_of_task, run_tasks()) if study}
+
+
+def _owners(name: str) -> list[str]:
+    """Return the names of the studies that have a parameter."""
+    rules = {study.name: metadata_rules(study) for study in studies() if study.designs}
+    return [owner for owner, each in rules.items() if name in {*each.types, *each.alternatives}]
 
 
 @cache
