@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from tests.unit.report.runs import rows, undrawn_report, write
 
-from confidence_tasks.catalogue import studies
+from confidence_tasks.catalogue import studies, study_of_task
 from confidence_tasks.harness.lm_eval.groups import task_groups
 from confidence_tasks.harness.lm_eval.metrics import TRIAL
-from confidence_tasks.logs.lm_eval_samples import _study
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report import collect
 from confidence_tasks.report.estimates.settings import Settings
@@ -19,12 +18,12 @@ from confidence_tasks.report.estimates.settings import Settings
 @pytest.mark.parametrize("study", list(task_groups(studies())), ids=lambda study: study.name)
 def test_every_task_belongs_to_its_own_study(study):
     for condition in study.sources:
-        found = _study(study.task(condition))
+        found = study_of_task(study.task(condition))
         assert study.name in {found.name, *found.designs} or condition in found.designs
 
 
 def test_a_task_of_no_study_has_none():
-    assert _study("hellaswag") is None
+    assert study_of_task("hellaswag") is None
 
 
 @pytest.mark.parametrize("what", ["chat_template_sha", "system_instruction_sha"])
