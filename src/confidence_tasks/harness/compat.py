@@ -83,9 +83,10 @@ def created_task(
     loader = import_module("inspect_ai._eval.loader")
     try:
         tasks: list[Task] = loader.load_tasks([spec], dict(arguments))
-    except (prerequisite_error(), FileNotFoundError) as error:
-        is_missing = isinstance(error, FileNotFoundError)
-        reason = "there is no such file" if is_missing else str(getattr(error, "message", error)).rstrip(".")
+    except FileNotFoundError as error:  # the file of the task, or one that the task reads
+        raise ValueError(f"task={spec!r}: there is no file {error.filename}") from error
+    except prerequisite_error() as error:
+        reason = str(getattr(error, "message", error)).rstrip(".")
         raise ValueError(f"task={spec!r}: {reason}{_nearest_tasks(spec.rpartition('@')[2])}") from error
     if not tasks:
         hint = _nearest_tasks(spec)

@@ -183,6 +183,17 @@ def test_a_wrong_option_of_a_scorer_is_named_and_not_taken_for_a_scorer_that_is_
     assert "couldn't be loaded" not in done.stdout
 
 
+READS_A_FILE = """
+from inspect_ai import Task, task
+from inspect_ai.dataset import json_dataset
+
+
+@task
+def rows():
+    return Task(json_dataset("rows.jsonl"))
+"""
+
+
 def test_a_task_is_found_by_path_and_gets_its_own_parameters(tmp_path: Path, monkeypatch) -> None:
     (tmp_path / "mine.py").write_text(SUMS)
     monkeypatch.chdir(tmp_path)
@@ -198,6 +209,8 @@ def test_a_task_is_found_by_path_and_gets_its_own_parameters(tmp_path: Path, mon
         ({"task": "confidence_tasks/bolq"}, "did you mean confidence_tasks/boolq"),
         ({"task": "mine.py@sum"}, "not found"),
         ({"task": "mine.py"}, "several tasks"),
+        ({"task": "yours.py@sums"}, r"there is no file .*yours\.py$"),
+        ({"task": "reads.py@rows"}, r"task='reads\.py@rows': there is no file .*rows\.jsonl$"),
         ({}, "needs a task"),
         ({"task": "mine.py@sums", "m": 2}, "no parameter 'm'.*It has n"),
         ({"task": "mine.py@other", "ask": "0-99x"}, "did you mean '0-97'"),
@@ -207,6 +220,7 @@ def test_a_task_is_found_by_path_and_gets_its_own_parameters(tmp_path: Path, mon
 )
 def test_a_mistake_is_named_before_any_call(tmp_path: Path, monkeypatch, arguments, message) -> None:
     (tmp_path / "mine.py").write_text(SUMS)
+    (tmp_path / "reads.py").write_text(READS_A_FILE)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(Exception, match=message):
         eval("confidence_tasks/with_confidence", model=model(), task_args=arguments, display="none")
