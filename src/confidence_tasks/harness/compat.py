@@ -553,13 +553,17 @@ def model_arguments() -> set[str]:
 def run_tasks() -> list[str]:
     """Return the tasks that the current run names, as far as they are names; empty outside a run.
 
-    Needs what :func:`model_arguments` needs: the variable ``tasks`` of ``lm_eval.simple_evaluate`` is a list.
+    Needs what :func:`model_arguments` needs: the variable ``tasks`` of ``lm_eval.simple_evaluate`` is a list. Tested on
+    lm-eval 0.4.12 and 0.4.13.
     """
     return [task for task in _of_run("tasks") or () if isinstance(task, str)]
 
 
 def _of_run(name: str) -> Any:
-    """Return a variable of the caller ``lm_eval.simple_evaluate``; None outside a run."""
+    """Return a variable of the caller ``lm_eval.simple_evaluate``; None outside a run.
+
+    Needs the name of that function. Tested on lm-eval 0.4.12 and 0.4.13.
+    """
     frame = currentframe()
     while frame is not None and frame.f_code.co_name != "simple_evaluate":
         frame = frame.f_back
