@@ -146,7 +146,7 @@ def test_padding_by_a_half_costs_what_is_said():
 def test_matches_metadpy_on_random_tables_where_it_converges():
     rng = np.random.default_rng(20240229)
     peer, agreed = load_fit_metad(), 0
-    for i in range(230):
+    for i in range(90):
         k = int(rng.integers(2, 6))
         d, s = rng.uniform(0.4, 2.5), (1.0 if i % 2 else float(np.exp(rng.normal(0, 0.25))))
         proportions = meta_d_proportions(
@@ -167,7 +167,7 @@ def test_matches_metadpy_on_random_tables_where_it_converges():
         if theirs["logL"] >= ours.log_likelihood - 1e-7:
             agreed += 1
             assert ours.meta_d == pytest.approx(theirs["meta_d"], abs=2e-5)
-    assert agreed >= 200
+    assert agreed >= 75
 
 
 @pytest.mark.parametrize("perception", [0.2, 0.65])

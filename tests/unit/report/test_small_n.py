@@ -76,7 +76,7 @@ def test_no_number_that_its_documentation_disowns(study, subject, n, tmp_path):
 @pytest.mark.parametrize(
     "study", [STUDIES["scales"], STUDIES["nlp_metad"], STUDIES["signals"]], ids=lambda study: study.name
 )
-@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("n", [10, 50])
 def test_unrelated_confidence_shows_no_metacognition(study, subject, n, tmp_path):
     rng = np.random.default_rng(1)
     tables = [headline_measures(study, *SUBJECTS[subject](rng, n), tmp_path) for _ in range(6)]
