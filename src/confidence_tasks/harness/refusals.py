@@ -61,6 +61,10 @@ USUAL_TEMPERATURE = 1.0
 """The temperature of servers that are sent none, so that this one may be left out."""
 
 
+EMPTY_REPLIES = 3
+"""Number of empty replies at the start of a run after which a model that has to give log-probabilities is refused."""
+
+
 class StopError(RuntimeError):
     """A run cannot go on; the message says why, and what the user can do."""
 

@@ -50,7 +50,7 @@ def is_possible(logprob: float) -> bool:
 
 
 def is_known(logprob: float) -> bool:
-    """Return True for a log-probability that is possible and not the value that stands for a missing one."""
+    """Return whether a log-probability is known: a number of at most 0, and no placeholder for a missing value."""
     return is_possible(logprob) and logprob > MIN_LOGPROB
 
 
@@ -62,11 +62,9 @@ def candidates(token: Token) -> dict[str, float]:
     >>> candidates(Token(" 7", -0.5, {"\u01207": -0.5, "8": -1.5}))
     {' 7': -0.5, '8': -1.5}
     """
-    merged: dict[str, float] = {}
-    for text, logprob in _with_alternatives(token):
-        plain = text.translate(VOCABULARY_SPACES)
-        merged[plain] = max(merged.get(plain, logprob), logprob)
-    return merged
+    return highest_logprobs(
+        (text.translate(VOCABULARY_SPACES), logprob) for text, logprob in _with_alternatives(token)
+    )
 
 
 def _with_alternatives(token: Token) -> list[tuple[str, float]]:
@@ -115,6 +113,24 @@ FEWEST_ZEROS = 5
 
 Those of a few tokens of a very sure model may all be rounded to 0.
 """
+
+
+ZEROS_OF_A_RUN = 20
+"""The same for the tokens of several replies, which may each be short."""
+
+
+def highest_logprobs(listed: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return the log-probabilities of the tokens that a server lists; the highest if it lists a token twice.
+
+    Examples
+    --------
+    >>> highest_logprobs([("A", -0.5), ("B", -1.5), ("A", -0.7)])
+    {'A': -0.5, 'B': -1.5}
+    """
+    logprobs: dict[str, float] = {}
+    for text, logprob in listed:
+        logprobs[text] = max(logprobs.get(text, logprob), logprob)
+    return logprobs
 
 
 def is_unmeasured(tokens: Sequence[Token]) -> bool:

@@ -65,7 +65,7 @@ def read_parquet(
     try:
         source = parquet.ParquetFile(file)
         if most_rows is not None and source.metadata.num_rows > most_rows:
-            raise BoundError(f"it has more than {most_rows:,} rows")
+            raise BoundError(f"it has more than {most_rows:,} rows: split the file")
         if most_columns is not None and source.metadata.num_columns > most_columns:
             raise BoundError(f"it has more than {most_columns:,} columns")
         schema = source.schema_arrow

@@ -10,6 +10,7 @@ import pytest
 from tests.integration.faults.loopback import Server, stub
 from tests.integration.faults.wire import Wire
 from tests.integration.inspect.test_refusals import model, run, trials
+from tests.signal_trials import without_value
 
 from confidence_tasks._registry import signals
 from confidence_tasks.studies.signals.replies import DEFAULT
@@ -29,15 +30,6 @@ def had(server: Server, quirks: str, tmp_path: Path, *names: str, **given: Any) 
     for trial in trials(run(task, model(server, quirks), tmp_path, model_roles=roles)):
         found.setdefault(trial["condition"], []).append(trial)
     return found
-
-
-def without_value(found: dict[str, list[Any]]) -> set[str]:
-    """Return the signals that an answer lacks."""
-    return {
-        name
-        for name, of_signal in found.items()
-        if any(trial["answer"] and math.isnan(trial["value"]) for trial in of_signal)
-    }
 
 
 @pytest.mark.parametrize(

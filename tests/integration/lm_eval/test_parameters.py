@@ -222,7 +222,7 @@ def test_the_table_has_the_headline_unless_all_is_asked_for():
     ("tasks", "metadata", "refused"),
     [
         (["nlp_metad_T1"], {"structured": True}, True),
-        (["nlp_metad_T1"], {"structured": False}, False),
+        (["nlp_metad_T1"], {"structured": False}, True),
         (["nlp_metad_T1"], {"penalties": "10"}, True),
         (["nlp_metad_T1"], {"elicitation": "verbal"}, True),
         (["nlp_metad_T1", "scale_granularity_0_20"], {"elicitation": "verbal"}, False),

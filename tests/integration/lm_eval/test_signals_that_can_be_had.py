@@ -14,6 +14,7 @@ from tests.integration.inspect.test_refusals import run as inspect_run
 from tests.integration.inspect.test_refusals import trials as inspect_trials
 from tests.integration.lm_eval.harnesses import lm_eval_run
 from tests.integration.lm_eval.servers import chat, samples_of
+from tests.signal_trials import without_value
 
 from confidence_tasks._registry import signals
 from confidence_tasks.studies.signals.table import REASONING_SIGNALS, SIGNALS
@@ -39,15 +40,6 @@ def had(server: Server, quirks: str, *names: str, n: int = 4) -> dict[str, list[
 
 ON_LM_EVAL = {name for name, signal in SIGNALS.items() if signal.on_lm_eval}
 OF_LOGPROBS = {name for name, signal in SIGNALS.items() if signal.logprobs}
-
-
-def without_value(found: dict[str, list[dict[str, Any]]]) -> set[str]:
-    """Return the signals that an answer lacks."""
-    return {
-        name
-        for name, of_signal in found.items()
-        if any(trial["answer"] and math.isnan(trial["value"]) for trial in of_signal)
-    }
 
 
 @pytest.mark.parametrize(

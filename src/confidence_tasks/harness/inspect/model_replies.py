@@ -9,7 +9,7 @@ from typing import Any
 from inspect_ai.model import ChatCompletionChoice, ContentReasoning, Logprob, ModelOutput, ModelUsage
 
 from confidence_tasks.harness.refusals import REFUSED
-from confidence_tasks.reading.token_probabilities import listed_texts
+from confidence_tasks.reading.token_probabilities import highest_logprobs, listed_texts
 from confidence_tasks.study.stage import TOKENS, ModelReply, Stage, Stop, Token
 
 _STOPS: Mapping[str, Stop] = {"max_tokens": "length", "model_length": "length", "content_filter": "filter"}
@@ -70,11 +70,7 @@ def logprob_tokens(output: ModelOutput) -> list[Token]:
 
 
 def _alternatives(item: Logprob) -> dict[str, float]:
-    """Return the log-probabilities of the listed top tokens; the maximum if a token is listed twice."""
-    logprobs: dict[str, float] = {}
-    for top in item.top_logprobs or []:
-        logprobs[top.token] = max(logprobs.get(top.token, top.logprob), top.logprob)
-    return logprobs
+    return highest_logprobs((top.token, top.logprob) for top in item.top_logprobs or ())
 
 
 def stage_reply(stage: Stage, output: ModelOutput) -> ModelReply:

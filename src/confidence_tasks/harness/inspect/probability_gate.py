@@ -13,18 +13,10 @@ from inspect_ai.util import concurrency
 
 from confidence_tasks.harness.compat import run_settings
 from confidence_tasks.harness.inspect.model_replies import has_probabilities, logprob_tokens, stage_reply
-from confidence_tasks.harness.refusals import RefusedParameterError
+from confidence_tasks.harness.refusals import EMPTY_REPLIES, RefusedParameterError
 from confidence_tasks.reading.thoughts import strip_thoughts, without_thoughts
+from confidence_tasks.reading.token_probabilities import ZEROS_OF_A_RUN
 from confidence_tasks.study.stage import Stage
-
-ZEROS_OF_A_RUN = 20
-"""Number of tokens at the start of a run after which log-probabilities that are all exactly 0 were not measured.
-
-A few tokens of a very sure model may all be rounded to 0.
-"""
-
-EMPTY_REPLIES = 3
-"""Number of consecutive empty replies at the start of a run after which the model is refused."""
 
 
 class TokenProbabilityError(RuntimeError):

@@ -9,16 +9,10 @@ from typing import Any
 from lm_eval.api.model import LM
 
 from confidence_tasks.harness.compat_models import sends_settings
-from confidence_tasks.reading.token_probabilities import listed_texts
+from confidence_tasks.reading.token_probabilities import ZEROS_OF_A_RUN, highest_logprobs, listed_texts
 from confidence_tasks.study.stage import Stage, Token
 
 UNSCORED = "a chat endpoint lists the log-probabilities of its own replies only, not of a given text"
-
-FEWEST_ZEROS = 20
-"""Number of tokens of several replies from which log-probabilities that are all exactly 0 were not measured.
-
-Those of short replies of a very sure model may all be rounded to 0.
-"""
 
 
 def probability_settings(model: LM, stage: Stage) -> dict[str, Any]:
@@ -76,16 +70,12 @@ def _logprob(item: Mapping[str, Any]) -> float:
 
 
 def _alternatives(item: Mapping[str, Any]) -> dict[str, float]:
-    """Return the log-probabilities of the listed top tokens; the maximum if a token is listed twice."""
-    logprobs: dict[str, float] = {}
-    for top in _tops(item):
-        logprobs[top["token"]] = max(logprobs.get(top["token"], -math.inf), _logprob(top))
-    return logprobs
+    return highest_logprobs((top["token"], _logprob(top)) for top in _tops(item))
 
 
 def unmeasured(tokens: Sequence[Sequence[Token]]) -> str:
     """Return why the tokens of several replies have no log-probabilities: all are exactly 0; empty if some are not."""
     every = [token for of_reply in tokens for token in of_reply]
-    if len(every) < FEWEST_ZEROS or any(token.logprob for token in every):
+    if len(every) < ZEROS_OF_A_RUN or any(token.logprob for token in every):
         return ""
     return f"each of {len(every)} tokens has a log-probability of exactly 0, so none was measured"

@@ -15,7 +15,6 @@ from confidence_tasks.harness.parameters import STUDY, chosen_conditions, comple
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.parameter import (
     SEED,
-    STRUCTURED,
     check_value,
     did_you_mean,
     one_of,
@@ -91,7 +90,7 @@ def check_metadata(study: Study, given: Mapping[str, Any]) -> None:
             )
         if name not in fixed:
             refuse_misspelt(study, name)
-            refuse_others_parameter(study, name, given[name])
+            refuse_others_parameter(study, name)
             warn_once(f"metadata: {unknown_parameter(study.name, name, types)}. It is ignored")
         elif given[name] != fixed[name]:
             raise ValueError(f"metadata: {study.name} needs {name}={fixed[name]!r}, not {given[name]!r}")
@@ -116,15 +115,13 @@ def refuse_misspelt(study: Study, name: str) -> None:
         raise ValueError(f"metadata: {study.name} has no parameter {name!r} on lm-eval{hint}")
 
 
-def refuse_others_parameter(study: Study, name: str, value: Any) -> None:
-    """Raise ValueError for a parameter of other studies, unless the run asks one of them or the value changes nothing.
+def refuse_others_parameter(study: Study, name: str) -> None:
+    """Raise ValueError for a parameter of other studies, unless the run asks one of them.
 
     No name is refused outside a run, where the tasks are not known.
     """
     asked, owners = _asked_studies(), _owners(name)
-    if not asked or not owners or asked.intersection(owners):
-        return
-    if (name, value) != (STRUCTURED.name, False):
+    if asked and owners and not asked.intersection(owners):
         raise ValueError(
             f"metadata: {study.name} has no parameter {name!r} on lm-eval; it is one of {', '.join(owners)}: leave it"
             " out"

@@ -6,12 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from confidence_tasks.harness.lm_eval.generated import Generated
-from confidence_tasks.harness.refusals import StopError
+from confidence_tasks.harness.refusals import EMPTY_REPLIES, StopError
 from confidence_tasks.reading.thoughts import strip_thoughts, without_thoughts
 from confidence_tasks.study.stage import ModelReply, Stage
-
-EMPTY_REPLIES = 3
-"""Number of empty replies at the start of a run after which the model is refused."""
 
 OTHER_SERVERS = (
     "use a server that returns them, such as vllm, sglang or llama.cpp, a chat model of OpenAI without reasoning, or"

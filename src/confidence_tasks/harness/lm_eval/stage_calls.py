@@ -118,7 +118,7 @@ class Document:
         return settings | ({"n": n_choices} if n_choices > 1 else {})
 
     def again(self, model: LM, generation: StageGeneration, number: int, n_choices: int) -> StageGeneration:
-        """Return a request like another one, for the samples from ``number`` on."""
+        """Return a request for the ``n_choices`` samples from ``number`` on, with the prompt of ``generation``."""
         settings = self._settings(model, generation.stage, number, n_choices)
         arguments = (generation.args[0], settings)
         return replace(generation, arguments=arguments, number=number, n_choices=n_choices, resps=[])
@@ -140,7 +140,7 @@ class Call:
     def take(self, model: LM, generation: StageGeneration, text: str | None) -> list[StageGeneration]:
         """Keep what a request brought; return the requests for the samples that it asked for and did not get.
 
-        After one choice, these are single ones.
+        A server that brought one choice is asked for each of the others by a request of its own.
         """
         generation.resps = ["" if text is None else text]
         self.replies.append(generation)

@@ -77,7 +77,7 @@ def drawn(panel: Panel, size: tuple[float, float]) -> str:
 
 
 def _margins(size: tuple[float, float]) -> dict[str, float]:
-    """Return the margins of a panel of a size."""
+    """Return the margins on the left, on the right, below and above the axes of a panel, in points."""
     widened = 1.5 if size[0] >= _WIDE else 1.0
     return {**_MARGINS, "left": widened * _MARGINS["left"]}
 

@@ -22,7 +22,7 @@ TRACE = "log-probabilities of the reasoning"
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """A signal of confidence in one answer; a higher value is always surer.
+    """A number that says how sure a model is of one answer; a higher value means more confidence.
 
     Attributes
     ----------
