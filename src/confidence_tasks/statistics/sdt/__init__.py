@@ -2,17 +2,18 @@
 
 from confidence_tasks.statistics.sdt.count_tables import correctness_table, quantile_edges, two_choice_table
 from confidence_tasks.statistics.sdt.hierarchical import HierarchicalMetaD, Posterior, hierarchical_meta_d
-from confidence_tasks.statistics.sdt.meta_d import (
-    FiellerInterval,
-    Metacognition,
-    MetaD,
+from confidence_tasks.statistics.sdt.meta_d import MetaD, fit_meta_d
+from confidence_tasks.statistics.sdt.meta_d_of_trials import (
     d_prime_2afc,
-    fieller_interval,
-    fit_meta_d,
     m_ratio_2afc,
     m_ratio_ratings,
     meta_d_2afc,
     meta_d_ratings,
+)
+from confidence_tasks.statistics.sdt.metacognition import (
+    FiellerInterval,
+    Metacognition,
+    fieller_interval,
     stable_m_ratio,
 )
 from confidence_tasks.statistics.sdt.sensitivity import (

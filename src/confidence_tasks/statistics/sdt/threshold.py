@@ -19,7 +19,7 @@ from confidence_tasks.statistics.core import (
 )
 from confidence_tasks.statistics.inference.weights import Result, Weights, ratio, settle, trials
 from confidence_tasks.statistics.sdt.count_tables import Padding, cache_fits, copy_result
-from confidence_tasks.statistics.sdt.meta_d import Metacognition, metacognition_fields
+from confidence_tasks.statistics.sdt.metacognition import Metacognition, metacognition_fields
 from confidence_tasks.statistics.sdt.sensitivity import z_rate
 
 #: Padding per cell of the 2 x 2 table, each of which is the sum of two cells of a table with K = 2.
