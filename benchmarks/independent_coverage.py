@@ -25,7 +25,7 @@ from confidence_tasks.report.estimates.intervals import interval_of_measure
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import TrialSubset
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 
 Array = NDArray[np.float64]
 Table = dict[str, NDArray[np.generic]]

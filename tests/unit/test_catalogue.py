@@ -17,7 +17,7 @@ from confidence_tasks.report.study_report import StudyReport, study_report
 from confidence_tasks.statistics import auroc2, calibration
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.study import Domain, LazyModule, Measure, Pooling, Reference, Study, Viewer
-from confidence_tasks.study.measures import incomparable_by, influence_of, inverted_test_of, statistic_of
+from confidence_tasks.study.computations import incomparable_by, influence_of, inverted_test_of, statistic_of
 
 ODD = Measure("odd", statistic_of(auroc2, "corect", "confidence"), "Reads a column that is misspelt.")
 

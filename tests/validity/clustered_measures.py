@@ -18,7 +18,7 @@ from confidence_tasks.report.estimates.distributions import distributions
 from confidence_tasks.report.estimates.intervals import interval_of_measure
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import TrialSubset
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.units import SAMPLING_UNIT
 
 Draw = Callable[[np.random.Generator, int, int], Mapping[str, Array]]

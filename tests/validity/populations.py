@@ -33,7 +33,8 @@ from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales import measures as scales
 from confidence_tasks.studies.scales.replies import BASELINE
-from confidence_tasks.study.measures import Measure, columns
+from confidence_tasks.study.columns import columns
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.trial import Item
 
 N = 4_000

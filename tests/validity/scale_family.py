@@ -28,8 +28,9 @@ from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.inference.weights import TrialCounts
 from confidence_tasks.studies.scales.measures import MEASURES
 from confidence_tasks.studies.scales.replies import ALL_SCALES, BASELINE
+from confidence_tasks.study.inference import Columns
 from confidence_tasks.study.kinds import CellTable
-from confidence_tasks.study.measures import Columns, Measure
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.paired import PairedTables, influence_on
 
 SOURCES = (

@@ -32,8 +32,9 @@ from confidence_tasks.report.groups import Group, TrialSubset
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Interval
 from confidence_tasks.statistics.inference.resampling import as_estimate
+from confidence_tasks.study.inference import Columns, Value
 from confidence_tasks.study.kinds import CellTable, number_units, tabulate
-from confidence_tasks.study.measures import Columns, Measure, Value
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.paired import PairedTables
 from confidence_tasks.study.trial import Item
 

@@ -13,8 +13,9 @@ from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.given import columns_of
 from confidence_tasks.report.summarised import _estimates
 from confidence_tasks.statistics import sdt
+from confidence_tasks.study.columns import GRADED
+from confidence_tasks.study.computations import statistic_of
 from confidence_tasks.study.given_trials import given_trials
-from confidence_tasks.study.measures import GRADED, statistic_of
 from confidence_tasks.study.standard import FEWEST_OF_A_CLASS, HIGH_CONFIDENCE, M_RATIO, PADDING
 
 pytestmark = pytest.mark.slow

@@ -21,7 +21,8 @@ from confidence_tasks.statistics.inference import bonferroni
 from confidence_tasks.studies.scales import STUDY
 from confidence_tasks.studies.scales.measures import MEASURES
 from confidence_tasks.studies.scales.replies import ALL_SCALES, BASELINE, GRANULARITY
-from confidence_tasks.study.measures import Columns, columns
+from confidence_tasks.study.columns import columns
+from confidence_tasks.study.inference import Columns
 
 pytestmark = pytest.mark.slow
 

@@ -18,7 +18,7 @@ from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
 from confidence_tasks.studies.question_sets.replies import QUESTION_SETS
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
-from confidence_tasks.study.measures import columns
+from confidence_tasks.study.columns import columns
 
 pytestmark = pytest.mark.slow
 

@@ -34,7 +34,7 @@ from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.inference.tests import questions_needed
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.kinds import CellTable
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.paired import PairedTables, influence_on
 from confidence_tasks.study.parameter import did_you_mean
 

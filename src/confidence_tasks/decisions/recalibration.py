@@ -15,7 +15,10 @@ from confidence_tasks.statistics import calibration
 from confidence_tasks.statistics.calibration.maps import Recalibration
 from confidence_tasks.statistics.calibration.recalibration import FITS, RecalibrationMethod
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.study.measures import GRADED, Measure, mean_measure, statistic_of
+from confidence_tasks.study.columns import GRADED
+from confidence_tasks.study.computations import statistic_of
+from confidence_tasks.study.measure import Measure
+from confidence_tasks.study.measures import mean_measure
 from confidence_tasks.study.standard import BRIER, ECE
 
 CLIP = 0.005

@@ -12,8 +12,8 @@ from confidence_tasks.harness.parameters import STUDY
 from confidence_tasks.harness.trial import trial_from_replies
 from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.simulation.subject import make_subject
+from confidence_tasks.study.columns import columns
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.measures import columns
 from confidence_tasks.study.parameter import FEWSHOT, did_you_mean
 from confidence_tasks.study.stage import TOKENS, ModelReply, Stage
 from confidence_tasks.study.structured import STRUCTURED, is_structured

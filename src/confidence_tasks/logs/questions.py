@@ -11,7 +11,7 @@ import numpy as np
 
 from confidence_tasks.logs.collection import Collection
 from confidence_tasks.logs.trial_files import TrialFile
-from confidence_tasks.study.measures import rows_of
+from confidence_tasks.study.columns import rows_of
 
 
 def read_questions(path: Path) -> list[str]:

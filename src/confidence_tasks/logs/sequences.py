@@ -13,8 +13,9 @@ import numpy as np
 from confidence_tasks.logs.task_trials import Columns, ModelTrials, TaskTrials, in_order, question_keys
 from confidence_tasks.sources.source import seeded_key
 from confidence_tasks.statistics.sequential import ConfidenceSequence, GateTest, confidence_sequence
+from confidence_tasks.study.columns import rows_of
 from confidence_tasks.study.gates import LEFT_OUT, LOST, Gate, GateProgress, Outcome, difference, trial_values
-from confidence_tasks.study.measures import Measure, rows_of
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.parameter import ALPHA, STOP
 
 Key: TypeAlias = tuple[str, ...]

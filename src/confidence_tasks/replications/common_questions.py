@@ -18,7 +18,7 @@ from confidence_tasks.report.extra_tables import ExtraTable, table_of_entries, t
 from confidence_tasks.report.groups import members_of, ordered_by_group, split_by_source
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.statistics.core import IntArray
-from confidence_tasks.study.measures import rows_of
+from confidence_tasks.study.columns import rows_of
 
 
 def common_table(results: TaskResults, name: str, note: str, measures: Sequence[str]) -> ExtraTable:

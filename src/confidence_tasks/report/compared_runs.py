@@ -17,7 +17,7 @@ from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.notices import Notice, in_order_of_severity, notice_if_any, notices
 from confidence_tasks.report.question_checks import different_questions, id_conflict_notice, id_conflicts
 from confidence_tasks.report.results import results_and_lost
-from confidence_tasks.study.measures import rows_of
+from confidence_tasks.study.columns import rows_of
 
 
 def cautions(

@@ -19,7 +19,7 @@ from confidence_tasks.report.labels import group_label, measure_label, why_missi
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.statistics import Interval
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.stage import TOKENS
 from confidence_tasks.study.units import SAMPLING_UNIT
 

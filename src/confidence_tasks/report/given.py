@@ -15,7 +15,7 @@ from confidence_tasks.logs.collection import Path, collect
 from confidence_tasks.logs.task_trials import Columns, TaskTrials, group_by_task
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.study.given_trials import as_pandas
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.parameter import did_you_mean
 from confidence_tasks.study.standard import STANDARD
 

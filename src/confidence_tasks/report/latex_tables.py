@@ -10,7 +10,7 @@ from confidence_tasks.report.extra_tables import Overview
 from confidence_tasks.report.labels import latex, measure_label
 from confidence_tasks.report.page import decimals_of
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 
 
 def latex_table(

@@ -14,7 +14,8 @@ from confidence_tasks.report.results import TaskResults
 from confidence_tasks.statistics.core import BoolArray, FloatArray
 from confidence_tasks.statistics.inference.weights import SharedWeights
 from confidence_tasks.statistics.reliability import halves_over_models, retest_over_models
-from confidence_tasks.study.measures import Measure, rows_of
+from confidence_tasks.study.columns import rows_of
+from confidence_tasks.study.measure import Measure
 
 FEWEST_MODELS = 5
 """Minimum number of models: a correlation of fewer says little."""

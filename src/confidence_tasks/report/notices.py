@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from numpy.typing import NDArray
 
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.study.measures import rows_of
+from confidence_tasks.study.columns import rows_of
 
 Severity = Literal["serious", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")

@@ -21,7 +21,7 @@ from confidence_tasks.report.labels import measure_label, number
 from confidence_tasks.report.stopped import remark_on
 from confidence_tasks.report.summary_tables import Table
 from confidence_tasks.study.given_trials import given_trials
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.standard import computable
 
 KEYS = ("study", "task", "condition")

@@ -23,8 +23,9 @@ from confidence_tasks.statistics.reliability import (
     split_half_reliability,
     variance_components,
 )
+from confidence_tasks.study.columns import rows_of
 from confidence_tasks.study.gates import trial_values
-from confidence_tasks.study.measures import Measure, rows_of
+from confidence_tasks.study.measure import Measure
 
 CONFIDENCE = "confidence"
 """Column whose reliability is shown whether or not a study has it as a measure."""

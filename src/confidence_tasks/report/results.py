@@ -24,7 +24,7 @@ from confidence_tasks.report.stopped import with_sequences
 from confidence_tasks.report.study_report import study_report
 from confidence_tasks.statistics.inference import bonferroni
 from confidence_tasks.statistics.inference.tests import adjusted_for_all
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 
 WORTH_WORKERS = 300_000
 """Number of models times resamples above which worker processes save more time than their start takes."""

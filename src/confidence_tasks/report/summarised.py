@@ -23,9 +23,10 @@ from confidence_tasks.report.stopped import remark_on
 from confidence_tasks.report.summary_tables import Summary, grouped
 from confidence_tasks.statistics import Reason
 from confidence_tasks.study import score_measures as scored
+from confidence_tasks.study.computations import StatisticCall
 from confidence_tasks.study.given import label_column, named_column
 from confidence_tasks.study.given_trials import given_trials, with_given_units
-from confidence_tasks.study.measures import Measure, StatisticCall
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.standard import computable
 from confidence_tasks.study.units import SAMPLING_UNIT
 

@@ -28,7 +28,7 @@ from confidence_tasks.report.summarised import summary_of_intervals, summary_of_
 from confidence_tasks.report.summary_tables import Summary
 from confidence_tasks.study import score_measures as scored
 from confidence_tasks.study.given_trials import as_pandas, given_trials
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 
 
 def summary(

@@ -12,7 +12,8 @@ import numpy as np
 from confidence_tasks.simulation.draws import Draws, decide
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.measures import Columns, Measure
+from confidence_tasks.study.inference import Columns
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.parameter import one_of
 from confidence_tasks.study.trial import Question
 

@@ -16,8 +16,10 @@ from confidence_tasks.simulation.power_design import EffectParameter, PowerDesig
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.inference.weights import TrialCounts
+from confidence_tasks.study.columns import rows_of
+from confidence_tasks.study.inference import Columns
 from confidence_tasks.study.kinds import CellTable
-from confidence_tasks.study.measures import Columns, Measure, rows_of
+from confidence_tasks.study.measure import Measure
 
 LOG2_POPULATION = 15
 """Binary logarithm of the number of questions that both subjects answer, from which studies are drawn."""

@@ -27,13 +27,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from confidence_tasks.study.measures import Measure, columns
+from confidence_tasks.study.columns import columns
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.parameter import did_you_mean
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from confidence_tasks.study.measures import Columns
+    from confidence_tasks.study.inference import Columns
 
 Model = TypeVar("Model", bound="DataclassInstance")
 

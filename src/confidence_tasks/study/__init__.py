@@ -2,7 +2,7 @@
 
 from confidence_tasks.study.definition import BINARY, Design, Domain, Paper, Study
 from confidence_tasks.study.legacy import LazyModule, Reference
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.parameter import STRUCTURED, TOP_LOGPROBS, Parameter, source_parameters
 from confidence_tasks.study.records import (
     Asking,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from confidence_tasks.statistics.intervals.conformal import refit_jackknife
+from confidence_tasks.study.columns import rows_of
 from confidence_tasks.study.inference import Columns, Compute, Value
-from confidence_tasks.study.measures import rows_of
 from confidence_tasks.study.units import units_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import numpy as np
 
 from confidence_tasks.study.legacy import Reference
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.moved import moved_attribute, with_current_names
 from confidence_tasks.study.parameter import (
     ALPHA,

@@ -12,9 +12,10 @@ import numpy as np
 
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.sequential import GateTest, Side
+from confidence_tasks.study.columns import GRADED, columns
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.inference import UNIT, Bounds, Posterior
-from confidence_tasks.study.measures import GRADED, Columns, Measure, columns
+from confidence_tasks.study.inference import UNIT, Bounds, Columns, Posterior
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.parameter import did_you_mean
 
 Outcome: TypeAlias = Literal["met", "not met", "open"]

@@ -14,7 +14,9 @@ from scipy.sparse import csr_array
 from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.inference.clusters import Clusters
 from confidence_tasks.statistics.inference.weights import SharedWeights, TrialCounts, count_alike, numbered
-from confidence_tasks.study.measures import Columns, Measure, rows_of
+from confidence_tasks.study.columns import rows_of
+from confidence_tasks.study.inference import Columns
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.shared_columns import SharedColumns
 from confidence_tasks.study.units import SAMPLING_UNIT, units_of
 

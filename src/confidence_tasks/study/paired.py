@@ -10,8 +10,9 @@ from scipy.sparse import csr_array
 
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.inference.weights import TrialCounts, alike_units, ratio
+from confidence_tasks.study.inference import Columns, Influence
 from confidence_tasks.study.kinds import CellTable, values_of_single_trials
-from confidence_tasks.study.measures import Columns, Influence, Measure
+from confidence_tasks.study.measure import Measure
 
 Sides: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 """For each exchange: the weights of the stacked trials on either side, and the number of moved questions by kind."""

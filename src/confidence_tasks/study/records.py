@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from confidence_tasks.study.legacy import Reference
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.stage import Token
 from confidence_tasks.study.trial import Question, Status
 

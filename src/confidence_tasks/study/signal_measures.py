@@ -13,21 +13,11 @@ import numpy as np
 
 from confidence_tasks.statistics import calibration, information, selective
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.study.inference import Bounded, Inverted, Percentile
-from confidence_tasks.study.measures import (
-    ACCURACY,
-    PARSE_RATE,
-    UNIT,
-    Columns,
-    Measure,
-    auroc,
-    calibration_error,
-    inverted_test_of,
-    mean_measure,
-    right_and_wrong,
-    smallest_set,
-    statistic_of,
-)
+from confidence_tasks.study.columns import right_and_wrong, smallest_set
+from confidence_tasks.study.computations import inverted_test_of, statistic_of
+from confidence_tasks.study.inference import UNIT, Bounded, Columns, Inverted, Percentile
+from confidence_tasks.study.measure import Measure
+from confidence_tasks.study.measures import ACCURACY, PARSE_RATE, auroc, calibration_error, mean_measure
 from confidence_tasks.study.shared_columns import derived
 from confidence_tasks.study.units import units_of
 

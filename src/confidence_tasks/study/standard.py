@@ -10,28 +10,25 @@ import numpy as np
 from confidence_tasks.statistics import calibration, information, sdt
 from confidence_tasks.statistics.core import FloatArray, Reason, undefined
 from confidence_tasks.statistics.inference.resampling import as_estimate
-from confidence_tasks.study.inference import Inverted, Proportion
-from confidence_tasks.study.measures import (
-    ACCURACY,
-    CONFIDENCE,
-    GRADED,
-    Columns,
-    Compute,
-    Informative,
-    Measure,
-    Posterior,
+from confidence_tasks.study.columns import GRADED, right_and_wrong, smallest_set
+from confidence_tasks.study.computations import (
     StatisticCall,
-    Value,
-    auroc,
-    calibration_error,
     incomparable_by,
     influence_of,
     inverted_test_of,
-    overconfidence,
-    right_and_wrong,
-    smallest_set,
     statistic_of,
 )
+from confidence_tasks.study.inference import (
+    Columns,
+    Compute,
+    Informative,
+    Inverted,
+    Posterior,
+    Proportion,
+    Value,
+)
+from confidence_tasks.study.measure import Measure
+from confidence_tasks.study.measures import ACCURACY, CONFIDENCE, auroc, calibration_error, overconfidence
 
 HIGH_CONFIDENCE = 0.9
 """Threshold that splits confidence into high and low for meta-d' (arXiv:2603.09309, section 3.3)."""
@@ -94,7 +91,8 @@ def with_enough_of_each_class(compute: Compute) -> Compute:
 def with_stable_d_prime(m_ratio: Compute, d_prime: Compute) -> Compute:
     """Withhold the M-ratio of trials whose d' is below 0.5; resamples and draws keep theirs.
 
-    ``m_ratio`` and ``d_prime`` are made by :func:`~confidence_tasks.study.measures.statistic_of` of the same columns.
+    ``m_ratio`` and ``d_prime`` are made of the same columns by
+    :func:`~confidence_tasks.study.computations.statistic_of`.
     """
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:

@@ -41,7 +41,7 @@ from confidence_tasks.studies.riskeval.replies import PENALTIES
 from confidence_tasks.studies.scales import measures as scales
 from confidence_tasks.studies.signals import STUDY as SIGNALS_STUDY
 from confidence_tasks.study import Study
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 
 pytestmark = pytest.mark.slow
 

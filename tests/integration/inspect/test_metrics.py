@@ -13,7 +13,8 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.inspect.metrics import metrics_of, study_metrics
 from confidence_tasks.harness.inspect.viewer import SHOWN, scored_trial, trial_score, viewer
 from confidence_tasks.studies.scales import STUDY
-from confidence_tasks.study.measures import ACCURACY, CONFIDENCE, PARSE_RATE, select_measures
+from confidence_tasks.study.measures import ACCURACY, CONFIDENCE, PARSE_RATE
+from confidence_tasks.study.metrics import select_measures
 from confidence_tasks.study.records import TaskMetrics
 
 TASKS = {

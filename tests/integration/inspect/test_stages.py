@@ -35,7 +35,7 @@ from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.logs.digests import prompt_digest
 from confidence_tasks.logs.inspect_logs import read_inspect_log
 from confidence_tasks.study import Measure, Stage
-from confidence_tasks.study.measures import proportion_of
+from confidence_tasks.study.computations import proportion_of
 
 pytestmark = pytest.mark.slow
 

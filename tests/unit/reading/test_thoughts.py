@@ -17,7 +17,7 @@ from confidence_tasks.reading.thoughts import (
     unknown_control_tokens,
     without_thoughts,
 )
-from confidence_tasks.study.measures import columns
+from confidence_tasks.study.columns import columns
 from confidence_tasks.study.stage import ModelReply, Token
 
 DRAFTS = (

@@ -23,8 +23,8 @@ from confidence_tasks.studies.riskeval.replies import penalty_of
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.studies.scales.replies import BASELINE
+from confidence_tasks.study.columns import columns
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.measures import columns
 from confidence_tasks.study.trial import Item
 
 ALPHA = 0.05

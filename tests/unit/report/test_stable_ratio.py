@@ -9,7 +9,8 @@ from confidence_tasks import compare, summary
 from confidence_tasks.studies.logprob_metacognition import STUDY as LOGPROB
 from confidence_tasks.studies.question_sets.measures import BOOLEAN_MEASURES
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.study.measures import rows_of, summarise
+from confidence_tasks.study.columns import rows_of
+from confidence_tasks.study.metrics import summarise
 from confidence_tasks.study.standard import M_RATIO
 
 NEGATIVE, CLOSE = "d' is negative: accuracy below one half", "d' is close to 0"

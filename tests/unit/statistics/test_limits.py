@@ -24,8 +24,9 @@ from confidence_tasks.statistics.inference.limits import (
     skewness_corrected_limits,
 )
 from confidence_tasks.statistics.inference.resampling import as_estimate
-from confidence_tasks.study.inference import Proportion, Shifted, Student
-from confidence_tasks.study.measures import ACCURACY, Informative, Measure
+from confidence_tasks.study.inference import Informative, Proportion, Shifted, Student
+from confidence_tasks.study.measure import Measure
+from confidence_tasks.study.measures import ACCURACY
 
 
 def mean(x, *, weights):

@@ -16,7 +16,7 @@ from confidence_tasks.studies.fermieval_logprob.measures import (
     set_intervals,
 )
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
-from confidence_tasks.study.measures import columns
+from confidence_tasks.study.columns import columns
 from confidence_tasks.study.stage import Token
 
 LEVELS = (0.9, 0.95)

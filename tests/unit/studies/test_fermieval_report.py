@@ -20,7 +20,7 @@ from confidence_tasks.studies.fermieval.summary import fermieval_summary
 from confidence_tasks.studies.fermieval_logprob.measures import logprob_summary
 from confidence_tasks.studies.fermieval_logprob.subject import exponent_distribution
 from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
-from confidence_tasks.study.measures import columns
+from confidence_tasks.study.columns import columns
 
 SUBJECT = make_subject("tunnel", perception=0.5, gain=3.0)
 FEW = LEVELS[:2]

@@ -24,7 +24,7 @@ from confidence_tasks.studies.fermieval_sampling.measures import (
 )
 from confidence_tasks.studies.fermieval_sampling.trials import ASKS
 from confidence_tasks.study import TaskMetrics
-from confidence_tasks.study.measures import columns
+from confidence_tasks.study.columns import columns
 
 
 def question(name="q-1", truth=5):

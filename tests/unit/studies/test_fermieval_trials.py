@@ -17,7 +17,7 @@ from confidence_tasks.studies.fermieval.adjustments import ADJUSTMENTS
 from confidence_tasks.studies.fermieval.measures import MEASURES
 from confidence_tasks.studies.fermieval.replies import LEVELS, condition_of, interval_reply
 from confidence_tasks.studies.fermieval.summary import fermieval_summary
-from confidence_tasks.study.measures import columns
+from confidence_tasks.study.columns import columns
 
 interval_score = load_interval_score()
 

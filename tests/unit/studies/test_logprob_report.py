@@ -22,7 +22,7 @@ from confidence_tasks.studies.logprob_metacognition.cell_tables import BINNINGS,
 from confidence_tasks.studies.logprob_metacognition.count_tables import MEASURES, RESAMPLED
 from confidence_tasks.studies.logprob_metacognition.measures import MEASURES as IN_THE_LOG
 from confidence_tasks.studies.logprob_metacognition.resampling import resample
-from confidence_tasks.study.measures import columns
+from confidence_tasks.study.columns import columns
 
 QUICK = Settings(n_resamples=200, seed=1)
 ONLY_PRIMARY = {"": BINNINGS[""]}

@@ -16,7 +16,7 @@ from confidence_tasks.statistics.inference import bootstrap_distribution
 from confidence_tasks.studies.logprob_metacognition import STUDY
 from confidence_tasks.studies.logprob_metacognition.measures import MEASURES
 from confidence_tasks.studies.logprob_metacognition.simulated_replies import SCALE
-from confidence_tasks.study.measures import columns
+from confidence_tasks.study.columns import columns
 
 N = 4_000
 QUESTIONS = [

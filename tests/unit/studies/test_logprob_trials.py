@@ -11,7 +11,8 @@ from confidence_tasks import statistics
 from confidence_tasks.harness.inspect.model_replies import logprob_tokens
 from confidence_tasks.studies.logprob_metacognition.measures import MEASURES, logprob_measures
 from confidence_tasks.studies.logprob_metacognition.trials import LogprobTrial
-from confidence_tasks.study.measures import columns, summarise
+from confidence_tasks.study.columns import columns
+from confidence_tasks.study.metrics import summarise
 from confidence_tasks.study.trial import Question
 
 WROTE = Question(

@@ -20,7 +20,7 @@ from confidence_tasks.statistics import bootstrap, ece
 from confidence_tasks.statistics.calibration import hard_easy_slope
 from confidence_tasks.statistics.discretization import round_share
 from confidence_tasks.studies.question_sets.measures import measures_of
-from confidence_tasks.study.measures import columns
+from confidence_tasks.study.columns import columns
 
 from .published_figures import (
     KEPT,

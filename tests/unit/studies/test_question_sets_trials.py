@@ -13,7 +13,7 @@ from confidence_tasks.statistics.sdt import two_choice_table
 from confidence_tasks.studies.question_sets import STUDY
 from confidence_tasks.studies.question_sets.measures import measures_of
 from confidence_tasks.studies.question_sets.replies import QUESTION_SETS
-from confidence_tasks.study.measures import summarise
+from confidence_tasks.study.metrics import summarise
 from confidence_tasks.study.stage import Token
 
 BOOLEAN = Question("boolq-1", "boolq", "is it so", "boolean", "yes")

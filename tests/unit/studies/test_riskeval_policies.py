@@ -6,7 +6,7 @@ import pytest
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.riskeval.measures import COUNTS, MEASURES
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
-from confidence_tasks.study.measures import columns
+from confidence_tasks.study.columns import columns
 
 PENALTY = 10.0
 BY_NAME = {measure.name: measure for measure in (*MEASURES, *COUNTS)}

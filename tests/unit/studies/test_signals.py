@@ -38,7 +38,7 @@ from confidence_tasks.studies.signals.simulated_replies import NOISE, belief, re
 from confidence_tasks.studies.signals.table import COUNT, DIVERGENCE, NATS, SHARE, SIGNALS, short_name
 from confidence_tasks.studies.signals.trials import read_signal
 from confidence_tasks.study import ModelReply, Question, Token
-from confidence_tasks.study.measures import columns
+from confidence_tasks.study.columns import columns
 
 EMMA = Question("q-1", "demo", "Who wrote Emma?", "text", "Jane Austen", aliases=("Austen",))
 PARAMETERS = {

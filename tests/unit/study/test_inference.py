@@ -11,6 +11,8 @@ import pytest
 
 from confidence_tasks.statistics import calibration
 from confidence_tasks.study import Measure
+from confidence_tasks.study.columns import smallest_set, where
+from confidence_tasks.study.computations import inverted_test_of, mean_of, statistic_of
 from confidence_tasks.study.inference import (
     Bounded,
     BoundedMean,
@@ -25,7 +27,6 @@ from confidence_tasks.study.inference import (
     Shifted,
     Student,
 )
-from confidence_tasks.study.measures import inverted_test_of, mean_of, smallest_set, statistic_of, where
 
 COMPUTE = mean_of("correct")
 TEST = inverted_test_of(calibration.BinnedTrials, "correct", "confidence")

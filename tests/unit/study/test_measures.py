@@ -6,18 +6,17 @@ import numpy as np
 import pytest
 
 from confidence_tasks.statistics import calibration
+from confidence_tasks.study.columns import columns
+from confidence_tasks.study.computations import proportion_of, statistic_of
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.measures import (
     ACCURACY,
     ACCURACY_OF_ALL,
     CONFIDENCE,
     PARSE_RATE,
     PARSE_RATE_STRICT,
-    Measure,
-    columns,
-    proportion_of,
-    statistic_of,
-    summarise,
 )
+from confidence_tasks.study.metrics import summarise
 
 NAN = math.nan
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import fields, replace
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from confidence_tasks.catalogue import studies
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.study import Design, Question, Stage, Study, Trial
+from confidence_tasks.study import Design, Question, Stage, Study, Trial, measures, moved_measures
 from confidence_tasks.study.measures import ACCURACY
 from confidence_tasks.study.moved import MOVED, RECORDS
 from confidence_tasks.study.records import ConditionRules
@@ -122,3 +123,33 @@ def small(**others: Any) -> Study:
         "headline_measures": ("accuracy",),
     }
     return Study(**required, **others)
+
+
+FORMERLY_IN_MEASURES = (
+    *("ACCURACY", "ACCURACY_OF_ALL", "ANY", "Better", "Bounds", "CONFIDENCE", "Columns", "Compute", "GRADED"),
+    *("Influence", "Informative", "InformativeOf", "MIN_QUESTIONS_OF_MEAN", "Measure", "PARSE_RATE"),
+    *("PARSE_RATE_STRICT", "Posterior", "StatisticCall", "UNIT", "Value", "auroc", "calibration_error"),
+    *("columns", "count_measure", "expand_influence", "incomparable_by", "influence_of", "inverted_test_of"),
+    *("mean_measure", "mean_of", "not_resampled", "overconfidence", "proportion_measure", "proportion_of"),
+    *("restrict_to", "right_and_wrong", "rows_of", "select_measures", "smallest_set", "statistic_of"),
+    *("summarise", "undefined", "unfinished", "values_of", "where"),
+)
+"""Public names that the module of measures had when it was one file."""
+
+
+@pytest.mark.parametrize("name", FORMERLY_IN_MEASURES)
+def test_a_study_finds_every_former_name_in_the_module_of_measures(name: str) -> None:
+    if name not in moved_measures.MOVED:
+        assert hasattr(measures, name)
+        return
+    with pytest.warns(
+        DeprecationWarning, match=rf"write from confidence_tasks\.study\.\w+ import {name}$"
+    ) as said:
+        found = getattr(measures, name)
+    assert said[0].filename == __file__
+    assert found is getattr(import_module(f"confidence_tasks.study.{moved_measures.MOVED[name]}"), name)
+
+
+def test_a_name_that_no_release_had_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        measures.nothing  # noqa: B018

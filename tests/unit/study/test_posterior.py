@@ -12,7 +12,9 @@ from confidence_tasks.report.groups import by_condition
 from confidence_tasks.statistics.sdt import fit_meta_d_threshold
 from confidence_tasks.studies.riskeval.measures import MEASURES as RISK
 from confidence_tasks.studies.scales.measures import MEASURES as SCALES
-from confidence_tasks.study.measures import Measure, Posterior, proportion_of
+from confidence_tasks.study.computations import proportion_of
+from confidence_tasks.study.inference import Posterior
+from confidence_tasks.study.measure import Measure
 
 SETTINGS = Settings(n_resamples=20_000)
 

@@ -12,8 +12,10 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric
 from confidence_tasks.harness.compat import is_live_metric
 from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.sources.clusters import cluster_of
+from confidence_tasks.study.columns import columns
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.measures import Measure, columns, select_measures, summarise
+from confidence_tasks.study.measure import Measure
+from confidence_tasks.study.metrics import select_measures, summarise
 from confidence_tasks.study.parameter import METRICS
 from confidence_tasks.study.records import TaskMetrics
 from confidence_tasks.study.trial import EFFORT

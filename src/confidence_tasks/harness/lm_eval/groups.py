@@ -23,7 +23,7 @@ import click
 from confidence_tasks.catalogue import LM_EVAL_TASKS, studies
 from confidence_tasks.sources.source import cache_folder, write_atomically
 from confidence_tasks.study import Study
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 
 OFFLINE = "arithmetic"
 """Suffix of the group of a study's tasks on generated questions, which need no download."""

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from confidence_tasks.harness.compat import with_logged
 from confidence_tasks.harness.parameters import task_metrics
+from confidence_tasks.study.columns import columns
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.measures import Measure, columns, select_measures
+from confidence_tasks.study.measure import Measure
+from confidence_tasks.study.metrics import select_measures
 from confidence_tasks.study.parameter import METRICS
 
 if TYPE_CHECKING:
     from confidence_tasks.statistics.core import FloatArray
-    from confidence_tasks.study.measures import Value
+    from confidence_tasks.study.inference import Value
 
 
 TRIAL = "trial"

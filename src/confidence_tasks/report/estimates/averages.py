@@ -23,7 +23,8 @@ from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.inference.clusters import Clusters
 from confidence_tasks.statistics.inference.limits import InvertedTest
 from confidence_tasks.statistics.inference.weights import ratio
-from confidence_tasks.study.measures import Informative, Measure
+from confidence_tasks.study.inference import Informative
+from confidence_tasks.study.measure import Measure
 
 
 def mean(parts: Sequence[Distribution], *, skips_undefined: bool = False) -> Distribution:

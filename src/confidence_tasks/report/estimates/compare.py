@@ -28,7 +28,7 @@ from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import Group, split_by_source
 from confidence_tasks.statistics import holm
 from confidence_tasks.statistics.inference.tests import adjusted_for_all
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.standard import STANDARD, computable
 
 

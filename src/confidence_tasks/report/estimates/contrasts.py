@@ -16,7 +16,7 @@ from confidence_tasks.report.estimates.distributions import Distributions, distr
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import Group, TrialSubset
 from confidence_tasks.study.kinds import CellTable, number_labels, number_units, tabulate
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.paired import PairedTables
 from confidence_tasks.study.units import SAMPLING_UNIT
 

@@ -30,7 +30,8 @@ from confidence_tasks.statistics.inference.limits import mover, resample_correla
 from confidence_tasks.statistics.inference.resampling import rounding_of, share_as_extreme
 from confidence_tasks.statistics.inference.tests import Pivot, exchange_pivot, student_pivot
 from confidence_tasks.statistics.inference.weights import is_exact
-from confidence_tasks.study.measures import Influence, Measure
+from confidence_tasks.study.inference import Influence
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.paired import PairedTables, influence_on
 
 # The test of one difference ------------------------------------------------------------------------------------------

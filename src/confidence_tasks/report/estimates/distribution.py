@@ -14,7 +14,7 @@ from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.inference.clusters import Clusters, skewness_corrected
 from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, InvertedTest, Method, Resampled
 from confidence_tasks.statistics.inference.resampling import interval_of
-from confidence_tasks.study.measures import Informative
+from confidence_tasks.study.inference import Informative
 
 ALL_INFORMATIVE = Informative()
 

@@ -22,6 +22,8 @@ from confidence_tasks.statistics.inference.clusters import Clusters
 from confidence_tasks.statistics.inference.limits import InvertedTest
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.inference.weights import Seed, TrialCounts, numbered, resampled_kinds
+from confidence_tasks.study.columns import rows_of
+from confidence_tasks.study.inference import Informative
 from confidence_tasks.study.kinds import (
     CellTable,
     clusters_of_mean,
@@ -30,7 +32,7 @@ from confidence_tasks.study.kinds import (
     tabulate,
     values_of_single_trials,
 )
-from confidence_tasks.study.measures import Informative, Measure, rows_of
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.units import units_of
 
 Distributions: TypeAlias = Mapping[tuple[TrialSubset, str], Distribution]

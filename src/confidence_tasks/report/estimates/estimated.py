@@ -12,7 +12,7 @@ from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import Group, TrialSubset
 from confidence_tasks.statistics import Interval
 from confidence_tasks.statistics.inference.clusters import Clusters
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 
 
 @dataclass(frozen=True, slots=True)

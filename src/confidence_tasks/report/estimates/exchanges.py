@@ -12,7 +12,8 @@ from confidence_tasks.logs.task_trials import Columns
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.inference.weights import SharedWeights, exchanged_kinds
-from confidence_tasks.study.measures import Influence, Measure
+from confidence_tasks.study.inference import Influence
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.paired import PairedTables
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from confidence_tasks.report.estimates.distribution import Distribution
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.statistics import Estimate, Interval
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 
 
 def interval_of_measure(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from confidence_tasks.logs.task_trials import Columns, ModelTrials, in_order, question_keys
 from confidence_tasks.report.question_checks import conflicting_ids
-from confidence_tasks.study.measures import rows_of
+from confidence_tasks.study.columns import rows_of
 from confidence_tasks.study.units import with_shared_units
 
 FIRST, SECOND = "first", "second"

@@ -25,8 +25,9 @@ from confidence_tasks.statistics.inference import many
 from confidence_tasks.statistics.inference.resampling import rounding_of
 from confidence_tasks.statistics.inference.weights import count_alike
 from confidence_tasks.study import paired
+from confidence_tasks.study.columns import rows_of
 from confidence_tasks.study.kinds import number_units, tabulate
-from confidence_tasks.study.measures import Measure, rows_of
+from confidence_tasks.study.measure import Measure
 
 FEWEST_DRAWS, BEYOND = 2_000, 100
 """Minimum number of permutations, and of those beyond the critical value, unless fewer resamples are asked for."""

@@ -15,8 +15,8 @@ from confidence_tasks.report.estimates.contrast import Contrast
 from confidence_tasks.report.estimates.paired_trials import shared_conditions
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import ALL_TRIALS
+from confidence_tasks.study.columns import rows_of
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.measures import rows_of
 from confidence_tasks.study.parameter import did_you_mean
 
 

@@ -16,8 +16,8 @@ from confidence_tasks.report.groups import BY_CONDITION, split_by_source
 from confidence_tasks.report.labels import group_label
 from confidence_tasks.statistics import Interval, complete, reliability_curve
 from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.study.columns import rows_of
 from confidence_tasks.study.kinds import number_units
-from confidence_tasks.study.measures import rows_of
 
 if TYPE_CHECKING:
     from confidence_tasks.report.extra_tables import Overview

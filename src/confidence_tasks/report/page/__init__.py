@@ -27,7 +27,7 @@ from confidence_tasks.report.labels import (
     why_missing,
 )
 from confidence_tasks.report.results import TaskResults
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 
 
 @dataclass(frozen=True, slots=True)

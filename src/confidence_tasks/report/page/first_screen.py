@@ -18,7 +18,7 @@ from confidence_tasks.report.page import EMPTY_CELL, CellView, RowView, TableVie
 from confidence_tasks.report.ranked_tasks import rank_on_conditions
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import study_report
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 
 DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither": ""}
 """Words for the better direction of a measure."""

@@ -15,7 +15,7 @@ from confidence_tasks.report.page.first_screen import DIRECTIONS
 from confidence_tasks.report.page.tasks import _NARROW, _WIDE
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import study_report
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 
 MANY_LINES = 12
 """Maximum number of lines in a figure: the reader cannot distinguish more."""

@@ -15,7 +15,7 @@ from confidence_tasks.report.page import TableView
 from confidence_tasks.report.page.first_screen import DIRECTIONS
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 
 if TYPE_CHECKING:
     from confidence_tasks.report.paper.filled import Filled

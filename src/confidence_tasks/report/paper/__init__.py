@@ -23,7 +23,7 @@ from confidence_tasks.report.groups import TrialSubset, members_of
 from confidence_tasks.report.labels import number, signed
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.statistics import Interval
-from confidence_tasks.study.measures import rows_of
+from confidence_tasks.study.columns import rows_of
 
 Value: TypeAlias = "float | str | Interval | None"
 """Value of a cell: NaN if it is undefined, None if the model was not asked."""

@@ -35,7 +35,8 @@ from confidence_tasks.studies.benchmark import STUDY
 from confidence_tasks.studies.benchmark.asking import Ask, parse_asks
 from confidence_tasks.studies.benchmark.trials import asked_trials
 from confidence_tasks.study import ModelReply, Question, Stage
-from confidence_tasks.study.measures import Measure, select_measures
+from confidence_tasks.study.measure import Measure
+from confidence_tasks.study.metrics import select_measures
 from confidence_tasks.study.parameter import did_you_mean, parse_list
 
 GENERATIVE = "generate_until"

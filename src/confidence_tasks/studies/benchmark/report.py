@@ -20,7 +20,9 @@ from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.statistics.calibration import convention_errors
 from confidence_tasks.statistics.calibration.conventions import ConventionError
 from confidence_tasks.studies.benchmark.asking import JSON_SUFFIX, is_ask
-from confidence_tasks.study.measures import Measure, rows_of, select_measures
+from confidence_tasks.study.columns import rows_of
+from confidence_tasks.study.measure import Measure
+from confidence_tasks.study.metrics import select_measures
 from confidence_tasks.study.units import units_of
 
 SMALL_MASS = 0.5

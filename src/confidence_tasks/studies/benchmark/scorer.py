@@ -28,7 +28,7 @@ from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.studies.benchmark.ask_inspect import ask_about, why_no_answer
 from confidence_tasks.studies.benchmark.asking import NONE, parse_asks
 from confidence_tasks.studies.benchmark.trials import BenchmarkTrial, asked_trials
-from confidence_tasks.study.measures import select_measures, summarise
+from confidence_tasks.study.metrics import select_measures, summarise
 from confidence_tasks.study.structured import STRUCTURED
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from confidence_tasks.harness.correctness import FURTHER_SIGNALS
 from confidence_tasks.study import Question, Replies, Trial
-from confidence_tasks.study.measures import CONFIDENCE, UNIT, mean_measure, overconfidence
+from confidence_tasks.study.inference import UNIT
+from confidence_tasks.study.measures import CONFIDENCE, mean_measure, overconfidence
 from confidence_tasks.study.signal_measures import SIGNAL_MEASURES
 
 

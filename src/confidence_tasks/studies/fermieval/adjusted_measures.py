@@ -16,16 +16,10 @@ from confidence_tasks.studies.fermieval.measures import (
     within_half,
 )
 from confidence_tasks.studies.fermieval.replies import CALIBRATION, TEST
-from confidence_tasks.study.inference import BoundedMean, Inference, Proportion
-from confidence_tasks.study.measures import (
-    Better,
-    Columns,
-    Compute,
-    Informative,
-    Measure,
-    not_resampled,
-    proportion_measure,
-)
+from confidence_tasks.study.computations import not_resampled
+from confidence_tasks.study.inference import BoundedMean, Columns, Compute, Inference, Informative, Proportion
+from confidence_tasks.study.measure import Better, Measure
+from confidence_tasks.study.measures import proportion_measure
 from confidence_tasks.study.units import units_of
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from confidence_tasks import statistics
 from confidence_tasks.studies.fermieval.replies import CALIBRATION, TEST
 from confidence_tasks.study.adjusted_intervals import AdjustedIntervals, Refit, refit_by_others
-from confidence_tasks.study.measures import Columns, Compute, Value, rows_of
+from confidence_tasks.study.columns import rows_of
+from confidence_tasks.study.inference import Columns, Compute, Value
 from confidence_tasks.study.units import units_of
 
 if TYPE_CHECKING:

@@ -14,24 +14,11 @@ import numpy as np
 from confidence_tasks.statistics import intervals
 from confidence_tasks.studies.fermieval.replies import TEST
 from confidence_tasks.studies.fermieval.trials import EXCLUDED
-from confidence_tasks.study.inference import BoundedMean, Shifted
-from confidence_tasks.study.measures import (
-    PARSE_RATE,
-    PARSE_RATE_STRICT,
-    Better,
-    Columns,
-    Compute,
-    InformativeOf,
-    Measure,
-    Value,
-    count_measure,
-    proportion_measure,
-    proportion_of,
-    restrict_to,
-    smallest_set,
-    statistic_of,
-    unfinished,
-)
+from confidence_tasks.study.columns import smallest_set, unfinished
+from confidence_tasks.study.computations import proportion_of, restrict_to, statistic_of
+from confidence_tasks.study.inference import BoundedMean, Columns, Compute, InformativeOf, Shifted, Value
+from confidence_tasks.study.measure import Better, Measure
+from confidence_tasks.study.measures import PARSE_RATE, PARSE_RATE_STRICT, count_measure, proportion_measure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -26,7 +26,8 @@ from confidence_tasks.studies.fermieval.trials import EXCLUDED
 from confidence_tasks.studies.fermieval_logprob.measures import fitted_temperature, set_intervals
 from confidence_tasks.studies.fermieval_sampling.measures import intervals_at, rows_in
 from confidence_tasks.studies.fermieval_sampling.trials import SHORTFALL_WEIGHT
-from confidence_tasks.study.measures import Columns, rows_of
+from confidence_tasks.study.columns import rows_of
+from confidence_tasks.study.inference import Columns
 from confidence_tasks.study.units import units_of
 
 STATED, BY_LOGPROB, SAMPLED = TASKS = "fermieval", "fermieval_logprob", "fermieval_sampling"

@@ -14,7 +14,7 @@ from confidence_tasks.studies.fermieval.adjusted_measures import CONFORMAL_MEASU
 from confidence_tasks.studies.fermieval.measures import MEASURES
 from confidence_tasks.studies.fermieval.replies import TEST, condition_of, level_of
 from confidence_tasks.study import TaskMetrics
-from confidence_tasks.study.measures import select_measures, summarise
+from confidence_tasks.study.metrics import select_measures, summarise
 from confidence_tasks.study.units import SAMPLING_UNIT
 
 if TYPE_CHECKING:

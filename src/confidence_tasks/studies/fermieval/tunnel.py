@@ -38,7 +38,7 @@ from confidence_tasks.studies.fermieval_sampling.measures import (
     rows_in,
     sampling_measures,
 )
-from confidence_tasks.study.measures import Measure
+from confidence_tasks.study.measure import Measure
 
 _X = np.linspace(-3.2, 3.2, 321)
 

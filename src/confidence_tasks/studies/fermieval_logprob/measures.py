@@ -17,24 +17,19 @@ from confidence_tasks.studies.fermieval.replies import CALIBRATION, TEST, condit
 from confidence_tasks.studies.fermieval.summary import CALIBRATED, LOGGED
 from confidence_tasks.studies.fermieval_logprob.distribution import read_distribution
 from confidence_tasks.study import TaskMetrics
+from confidence_tasks.study.columns import rows_of
+from confidence_tasks.study.computations import not_resampled, proportion_of
+from confidence_tasks.study.inference import UNIT, Columns, Compute
+from confidence_tasks.study.measure import Better, Measure
 from confidence_tasks.study.measures import (
     ACCURACY,
     CONFIDENCE,
     PARSE_RATE,
-    UNIT,
-    Better,
-    Columns,
-    Compute,
-    Measure,
     auroc,
     calibration_error,
     mean_measure,
-    not_resampled,
-    proportion_of,
-    rows_of,
-    select_measures,
-    values_of,
 )
+from confidence_tasks.study.metrics import select_measures, values_of
 
 if TYPE_CHECKING:
     from confidence_tasks.statistics.core import FloatArray

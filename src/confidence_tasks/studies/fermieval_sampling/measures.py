@@ -26,18 +26,12 @@ from confidence_tasks.studies.fermieval_sampling.trials import (
     temperatures_of,
 )
 from confidence_tasks.study import TaskMetrics
-from confidence_tasks.study.measures import (
-    PARSE_RATE,
-    PARSE_RATE_STRICT,
-    Columns,
-    Measure,
-    mean_of,
-    not_resampled,
-    proportion_measure,
-    rows_of,
-    select_measures,
-    values_of,
-)
+from confidence_tasks.study.columns import rows_of
+from confidence_tasks.study.computations import mean_of, not_resampled
+from confidence_tasks.study.inference import Columns
+from confidence_tasks.study.measure import Measure
+from confidence_tasks.study.measures import PARSE_RATE, PARSE_RATE_STRICT, proportion_measure
+from confidence_tasks.study.metrics import select_measures, values_of
 
 
 def sampled_intervals(trials: Columns, level: float, split: str = TEST) -> Columns:

@@ -10,19 +10,18 @@ import numpy as np
 from confidence_tasks.statistics import intervals
 from confidence_tasks.study import Question, Replies, Trial
 from confidence_tasks.study.adjusted_intervals import AdjustedIntervals, refit_by_others
-from confidence_tasks.study.inference import BoundedMean, Shifted
-from confidence_tasks.study.measures import (
-    Better,
+from confidence_tasks.study.columns import smallest_set
+from confidence_tasks.study.computations import proportion_of, statistic_of
+from confidence_tasks.study.inference import (
+    BoundedMean,
     Columns,
     Compute,
     Informative,
     InformativeOf,
-    Measure,
-    proportion_measure,
-    proportion_of,
-    smallest_set,
-    statistic_of,
+    Shifted,
 )
+from confidence_tasks.study.measure import Better, Measure
+from confidence_tasks.study.measures import proportion_measure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,23 +11,19 @@ from typing import Any
 from confidence_tasks.statistics import calibration, discretization
 from confidence_tasks.studies.lifeeval.replies import CONDITIONS
 from confidence_tasks.study import TaskMetrics
-from confidence_tasks.study.inference import Bounded, BoundedMean, Student
+from confidence_tasks.study.columns import GRADED, smallest_set
+from confidence_tasks.study.computations import proportion_of, statistic_of
+from confidence_tasks.study.inference import UNIT, Bounded, BoundedMean, Student
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.measures import (
     CONFIDENCE,
-    GRADED,
     PARSE_RATE,
     PARSE_RATE_STRICT,
-    UNIT,
-    Measure,
     calibration_error,
     mean_measure,
     proportion_measure,
-    proportion_of,
-    select_measures,
-    smallest_set,
-    statistic_of,
-    summarise,
 )
+from confidence_tasks.study.metrics import select_measures, summarise
 
 AGE_BANDS = ((0, 19), (20, 39), (40, 59), (60, 79), (80, 150))
 """Bands of the minimum age; both ends belong to the band."""

@@ -24,16 +24,10 @@ from confidence_tasks.studies.logprob_metacognition.measures import (
     RATINGS,
     drop_large_ratios,
 )
-from confidence_tasks.study.inference import Inference, Inverted, Percentile
-from confidence_tasks.study.measures import (
-    Measure,
-    Posterior,
-    Value,
-    inverted_test_of,
-    right_and_wrong,
-    smallest_set,
-    statistic_of,
-)
+from confidence_tasks.study.columns import right_and_wrong, smallest_set
+from confidence_tasks.study.computations import inverted_test_of, statistic_of
+from confidence_tasks.study.inference import Inference, Inverted, Percentile, Posterior, Value
+from confidence_tasks.study.measure import Measure
 
 RESAMPLED = "mratio_v1_resampled"
 """M-ratio with a bootstrap distribution instead of a posterior one. A change of bins moves trials over an edge, and how

@@ -15,26 +15,21 @@ import numpy as np
 from confidence_tasks.statistics import information, sdt, selective
 from confidence_tasks.statistics.core import Reason
 from confidence_tasks.study import TaskMetrics
-from confidence_tasks.study.inference import Bounded, Inverted, Percentile, Proportion, Student
-from confidence_tasks.study.measures import (
-    ACCURACY,
-    ACCURACY_OF_ALL,
-    PARSE_RATE,
+from confidence_tasks.study.columns import right_and_wrong, smallest_set
+from confidence_tasks.study.computations import StatisticCall, inverted_test_of, proportion_of, statistic_of
+from confidence_tasks.study.inference import (
+    Bounded,
     Columns,
     Compute,
-    Measure,
-    StatisticCall,
+    Inverted,
+    Percentile,
+    Proportion,
+    Student,
     Value,
-    auroc,
-    calibration_error,
-    inverted_test_of,
-    proportion_of,
-    right_and_wrong,
-    select_measures,
-    smallest_set,
-    statistic_of,
-    summarise,
 )
+from confidence_tasks.study.measure import Measure
+from confidence_tasks.study.measures import ACCURACY, ACCURACY_OF_ALL, PARSE_RATE, auroc, calibration_error
+from confidence_tasks.study.metrics import select_measures, summarise
 from confidence_tasks.study.standard import BRIER, with_stable_d_prime, withheld
 
 if TYPE_CHECKING:

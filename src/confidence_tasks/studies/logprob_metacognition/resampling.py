@@ -42,7 +42,7 @@ from confidence_tasks.studies.logprob_metacognition.count_tables import (
 )
 from confidence_tasks.studies.logprob_metacognition.domains import UNCLASSIFIED
 from confidence_tasks.studies.logprob_metacognition.measures import FEWEST_OF_A_CLASS
-from confidence_tasks.study.measures import rows_of
+from confidence_tasks.study.columns import rows_of
 
 PRIMARY_SOURCE = "trivia_qa"
 """Source on which the hypotheses are tested, if the run has it."""

@@ -14,28 +14,23 @@ from confidence_tasks.statistics import sdt
 from confidence_tasks.studies.lifeeval.measures import extra_bin_error, rounded_share
 from confidence_tasks.studies.question_sets.replies import QUESTION_SETS, Form
 from confidence_tasks.study import TaskMetrics
-from confidence_tasks.study.inference import Percentile
+from confidence_tasks.study.columns import right_and_wrong, smallest_set
+from confidence_tasks.study.computations import proportion_of, statistic_of
+from confidence_tasks.study.inference import UNIT, Percentile
+from confidence_tasks.study.measure import Better, Measure
 from confidence_tasks.study.measures import (
     ACCURACY,
     ACCURACY_OF_ALL,
     CONFIDENCE,
     PARSE_RATE,
     PARSE_RATE_STRICT,
-    UNIT,
-    Better,
-    Measure,
     auroc,
     calibration_error,
     mean_measure,
     overconfidence,
     proportion_measure,
-    proportion_of,
-    right_and_wrong,
-    select_measures,
-    smallest_set,
-    statistic_of,
-    summarise,
 )
+from confidence_tasks.study.metrics import select_measures, summarise
 from confidence_tasks.study.standard import (
     BRIER,
     OVERCONFIDENCE,

@@ -7,18 +7,11 @@ from typing import TYPE_CHECKING
 
 from confidence_tasks.statistics import calibration, selective
 from confidence_tasks.studies.riskeval.policies import answers
-from confidence_tasks.study.inference import Bounded, Inverted, Proportion
-from confidence_tasks.study.measures import (
-    Columns,
-    Informative,
-    Measure,
-    calibration_error,
-    restrict_to,
-    right_and_wrong,
-    rows_of,
-    smallest_set,
-    statistic_of,
-)
+from confidence_tasks.study.columns import right_and_wrong, rows_of, smallest_set
+from confidence_tasks.study.computations import restrict_to, statistic_of
+from confidence_tasks.study.inference import Bounded, Columns, Informative, Inverted, Proportion
+from confidence_tasks.study.measure import Measure
+from confidence_tasks.study.measures import calibration_error
 
 if TYPE_CHECKING:
     from confidence_tasks.statistics.core import IntArray

@@ -21,8 +21,9 @@ from confidence_tasks.statistics.decision import fitted_threshold, mean_utility
 from confidence_tasks.studies.riskeval.policies import compared_trials
 from confidence_tasks.studies.riskeval.replies import penalty_of
 from confidence_tasks.studies.riskeval.summary import interval_over_questions
-from confidence_tasks.study.inference import Mean
-from confidence_tasks.study.measures import Columns, Measure, Value, rows_of, smallest_set
+from confidence_tasks.study.columns import rows_of, smallest_set
+from confidence_tasks.study.inference import Columns, Mean, Value
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.units import halves, units_of
 
 _utility = partial(mean_utility, normalized=True)

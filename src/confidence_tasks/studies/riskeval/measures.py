@@ -24,15 +24,15 @@ from confidence_tasks.studies.riskeval.utilities import (
     recalibrate,
     recalibrated_utility,
 )
+from confidence_tasks.study.computations import statistic_of
+from confidence_tasks.study.inference import Posterior
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.measures import (
     CONFIDENCE,
     PARSE_RATE,
     PARSE_RATE_STRICT,
-    Measure,
-    Posterior,
     count_measure,
     proportion_measure,
-    statistic_of,
 )
 
 MEASURES: tuple[Measure, ...] = (

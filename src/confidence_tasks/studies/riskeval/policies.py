@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confidence_tasks import statistics
-from confidence_tasks.study.measures import (
-    Columns,
-    Compute,
-    StatisticCall,
-    Value,
-    rows_of,
-    statistic_of,
-    where,
-)
+from confidence_tasks.study.columns import rows_of, where
+from confidence_tasks.study.computations import StatisticCall, statistic_of
+from confidence_tasks.study.inference import Columns, Compute, Value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

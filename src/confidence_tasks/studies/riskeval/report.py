@@ -33,7 +33,8 @@ from confidence_tasks.studies.riskeval.forms import REPLY_FORMS
 from confidence_tasks.studies.riskeval.power import POWER
 from confidence_tasks.studies.riskeval.replies import penalty_of
 from confidence_tasks.studies.riskeval.summary import REGIMES, interval_over_questions
-from confidence_tasks.study.measures import proportion_measure, rows_of
+from confidence_tasks.study.columns import rows_of
+from confidence_tasks.study.measures import proportion_measure
 
 COMPARABLE = (
     "Comparable with the paper: this package’s penalties from 10 on have a mean threshold of .958, and the paper’s"

@@ -14,19 +14,11 @@ from confidence_tasks.statistics import decision
 from confidence_tasks.studies.riskeval.measures import COUNTS, MEASURES
 from confidence_tasks.studies.riskeval.replies import penalty_of
 from confidence_tasks.studies.riskeval.utilities import GAIN
-from confidence_tasks.study.inference import Student
-from confidence_tasks.study.measures import (
-    Columns,
-    Compute,
-    Measure,
-    Value,
-    columns,
-    restrict_to,
-    select_measures,
-    statistic_of,
-    summarise,
-    where,
-)
+from confidence_tasks.study.columns import columns, where
+from confidence_tasks.study.computations import restrict_to, statistic_of
+from confidence_tasks.study.inference import Columns, Compute, Student, Value
+from confidence_tasks.study.measure import Measure
+from confidence_tasks.study.metrics import select_measures, summarise
 from confidence_tasks.study.records import TaskMetrics
 from confidence_tasks.study.units import units_of
 

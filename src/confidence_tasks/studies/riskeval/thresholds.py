@@ -9,8 +9,10 @@ import numpy as np
 
 from confidence_tasks import statistics
 from confidence_tasks.statistics import decision
-from confidence_tasks.study.inference import Percentile
-from confidence_tasks.study.measures import Columns, Informative, Measure, Value, statistic_of, where
+from confidence_tasks.study.columns import where
+from confidence_tasks.study.computations import statistic_of
+from confidence_tasks.study.inference import Columns, Informative, Percentile, Value
+from confidence_tasks.study.measure import Measure
 
 if TYPE_CHECKING:
     from confidence_tasks.statistics.core import FloatArray

@@ -11,18 +11,10 @@ import numpy as np
 from confidence_tasks import statistics
 from confidence_tasks.statistics import decision
 from confidence_tasks.studies.riskeval.policies import POLICY, SCAFFOLD, compared, not_optimal, optimal_policy
-from confidence_tasks.study.inference import BoundedMean, Mean
-from confidence_tasks.study.measures import (
-    Columns,
-    Measure,
-    Posterior,
-    Value,
-    restrict_to,
-    rows_of,
-    smallest_set,
-    statistic_of,
-    unfinished,
-)
+from confidence_tasks.study.columns import rows_of, smallest_set, unfinished
+from confidence_tasks.study.computations import restrict_to, statistic_of
+from confidence_tasks.study.inference import BoundedMean, Columns, Mean, Posterior, Value
+from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.units import units_of
 
 if TYPE_CHECKING:

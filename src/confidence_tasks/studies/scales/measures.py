@@ -9,21 +9,17 @@ from collections.abc import Callable
 from typing import Any
 
 from confidence_tasks.statistics import discretization
-from confidence_tasks.study.inference import PointOnly
+from confidence_tasks.study.computations import statistic_of
+from confidence_tasks.study.inference import ANY, UNIT, Bounds, PointOnly
+from confidence_tasks.study.measure import Better, Measure
 from confidence_tasks.study.measures import (
     ACCURACY,
     ACCURACY_OF_ALL,
-    ANY,
     CONFIDENCE,
     PARSE_RATE,
     PARSE_RATE_STRICT,
-    UNIT,
-    Better,
-    Bounds,
-    Measure,
     calibration_error,
     proportion_measure,
-    statistic_of,
 )
 from confidence_tasks.study.standard import (
     AUROC,

@@ -31,7 +31,7 @@ from confidence_tasks.statistics.sdt import fit_meta_d_threshold, threshold_tabl
 from confidence_tasks.studies.scales.forms import REPLY_FORMS
 from confidence_tasks.studies.scales.power import POWER
 from confidence_tasks.studies.scales.replies import BASELINE
-from confidence_tasks.study.measures import rows_of
+from confidence_tasks.study.columns import rows_of
 from confidence_tasks.study.standard import HIGH_CONFIDENCE
 
 BIN_COUNTS = (5, 10, 15, 20, 30, 50)

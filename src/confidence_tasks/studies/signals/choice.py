@@ -10,7 +10,7 @@ import numpy as np
 from confidence_tasks.statistics import auroc2, auroc2_interval
 from confidence_tasks.statistics.core import BoolArray, FloatArray, IntArray
 from confidence_tasks.studies.signals.measures import SignalTable, signal_table
-from confidence_tasks.study.measures import Columns
+from confidence_tasks.study.inference import Columns
 from confidence_tasks.study.score_measures import stretched
 from confidence_tasks.study.units import halves, units_of
 

@@ -11,16 +11,10 @@ import numpy as np
 from confidence_tasks import statistics
 from confidence_tasks.studies.signals.table import COMBINED, SIGNALS
 from confidence_tasks.study import Measure, TaskMetrics
-from confidence_tasks.study.inference import Bounded, Percentile
-from confidence_tasks.study.measures import (
-    Columns,
-    Value,
-    mean_measure,
-    proportion_of,
-    right_and_wrong,
-    smallest_set,
-    undefined,
-)
+from confidence_tasks.study.columns import right_and_wrong, smallest_set
+from confidence_tasks.study.computations import proportion_of, undefined
+from confidence_tasks.study.inference import Bounded, Columns, Percentile, Value
+from confidence_tasks.study.measures import mean_measure
 from confidence_tasks.study.signal_measures import SIGNAL_MEASURES, regressor
 from confidence_tasks.study.units import units_of
 
