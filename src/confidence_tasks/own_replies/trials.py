@@ -16,7 +16,7 @@ from confidence_tasks.own_replies.columns import Columns, find_columns
 from confidence_tasks.own_replies.scale import NumbersError, file_reader, read_numbers
 from confidence_tasks.own_replies.signals import SCALES, signal_columns, signal_trials
 from confidence_tasks.reading.abstention import is_abstention
-from confidence_tasks.reading.answers import known_answers, read_answer
+from confidence_tasks.reading.answers import answer_to
 from confidence_tasks.reading.confidence import Direction, StatedConfidence, confidence_reader
 from confidence_tasks.reading.grading import grade, match_answer, normalise_text
 from confidence_tasks.reading.verdict import read_verdict, verdict_words
@@ -285,10 +285,9 @@ def _answer(
 
 def _canonical(text: str, whole: str, question: Question | None) -> str:
     """Return an answer in the form of the key; the text itself if it cannot be read as such."""
-    if question is None or question.kind == "text":
+    if question is None:
         return text
-    read = read_answer(text or whole, question.kind, known_answers(question))
-    return read.text
+    return answer_to(question, text if question.kind == "text" else text or whole)
 
 
 def _question(path: Path, row: Mapping[str, Any], columns: Columns) -> Question | None:

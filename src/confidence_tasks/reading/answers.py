@@ -611,3 +611,18 @@ def read_answer(value: str, kind: Kind, choices: Sequence[str] = ()) -> Answer:
     if len(claims) > 1:
         return Answer("", (*rules, "two_claims"))
     return Answer(claims[0] if claims else "", rules)
+
+
+def answer_to(question: Question, value: str) -> str:
+    r"""Return the answer to a question in canonical form; a short text that cannot be read, or is long, as it is.
+
+    Examples
+    --------
+    >>> question = Question("q-1", "demo", "Capital of Peru?", "text", "Lima")
+    >>> answer_to(question, r"\boxed{Lima}"), answer_to(question, "I don't know.")
+    ('Lima', "I don't know.")
+    """
+    is_text = question.kind == "text"
+    if is_text and len(value) > SPAN:
+        return value
+    return read_answer(value, question.kind, known_answers(question)).text or (value if is_text else "")

@@ -206,6 +206,17 @@ _STATES_CONFIDENCE = re.compile(
 )
 
 
+def strip_struck(text: str) -> str:
+    """Remove text that is struck through.
+
+    Examples
+    --------
+    >>> strip_struck("Confidence: ~~90~~ 40")
+    'Confidence:  40'
+    """
+    return _STRUCK.sub("", text)
+
+
 def strip_quoted(text: str) -> str:
     r"""Remove text that is struck through or quoted, unless only this text contains the confidence.
 
@@ -217,7 +228,7 @@ def strip_quoted(text: str) -> str:
     kept: list[str] = []
     inside: list[str] = []
     fenced = False
-    for line in _QUOTED_BLOCK.sub("", _STRUCK.sub("", text)).split("\n"):
+    for line in _QUOTED_BLOCK.sub("", strip_struck(text)).split("\n"):
         if _FENCE_LINE.fullmatch(line):
             fenced = not fenced
         elif fenced:

@@ -10,7 +10,14 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from confidence_tasks.reading.abstention import is_abstention
-from confidence_tasks.reading.cleaning import apply_rules, fold, truncate_reply
+from confidence_tasks.reading.cleaning import (
+    apply_rules,
+    fold,
+    last_box,
+    strip_latex,
+    strip_struck,
+    truncate_reply,
+)
 from confidence_tasks.reading.confidence_scale import AUTO, ConfidenceScale, Value, parse_scale
 from confidence_tasks.reading.fields import read_json_fields
 from confidence_tasks.reading.languages import FOREIGN_GUESS, FOREIGN_PROBABILITY
@@ -220,11 +227,12 @@ def _is_revised(plain: str, found: _Found, raw: float) -> bool:
 
 
 _LAYOUTS = {name: LAYOUTS[name] for name in ("labels", "table")}
+_TAGGED = re.compile(r"<(answer|guess)>([^<>]{0,1000})</\1>", re.IGNORECASE)
 
 
 def _plain(text: str) -> str:
-    visible = strip_thoughts(truncate_reply(text)) if isinstance(text, str) else ""
-    plain = apply_rules(_LAYOUTS, fold(visible))[0]
+    visible = strip_struck(strip_thoughts(truncate_reply(text))) if isinstance(text, str) else ""
+    plain = apply_rules(_LAYOUTS, _TAGGED.sub(r"\n\1: \2\n", fold(visible)))[0]
     for label, pattern in _FOREIGN.items():
         plain = pattern.sub(rf"\1{label}", plain)
     return plain
@@ -357,10 +365,12 @@ def _answer(plain: str, found: _Found | None) -> tuple[str, str]:
 
 
 def _labelled_answer(plain: str, rest: str) -> str:
-    fields = read_json_fields(plain, ("answer",), last=True).fields if "{" in plain else {}
+    box = last_box(plain)
+    fields = read_json_fields(plain, ("answer",), last=True).fields if "{" in plain and not box else {}
     labelled = list(_ANSWER.finditer(rest))
     last = (labelled[-1]["value"] or labelled[-1]["said"]).strip(_AROUND_ANSWER) if labelled else ""
-    return fields.get("answer", "").strip() or _DASH.sub("", last)
+    stated = "" if last_box(last) else _JOINS.sub("", last)
+    return fields.get("answer", "").strip() or stated or strip_latex(box)
 
 
 def _only_line(rest: str) -> str:
@@ -369,7 +379,7 @@ def _only_line(rest: str) -> str:
 
 
 _AROUND_ANSWER = " \t\r\"'*_`,;|("
-_DASH = re.compile(r"\s[-–—]\Z")
+_JOINS = re.compile(r"\s(?:[-–—]|with)\Z")
 """What is left between an answer and a confidence on its line."""
 
 _FILLER = re.compile(r"\W*(?:my|i am|i'm|i|with|and|the|so)\W*|\W*", re.IGNORECASE)

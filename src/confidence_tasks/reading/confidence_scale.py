@@ -153,7 +153,7 @@ _NUMBER = re.compile(
     rf"""
     (?:(?:about|around|approximately|approx\.?|roughly|nearly|over|at\sleast|maybe|perhaps|~|≈|>|<|=)\s{{0,3}}){{0,2}}
     (?P<number>{_DIGITS})
-    (?!\s?%?\s?(?:or|->)\s?\d)
+    (?!\s?%?\s?(?:or|->)\s?\d|\s\d)
     (?:\s?%?\s?(?:-|–|to)\s?(?P<until>{_DIGITS}))?
     (?:\s?(?P<percent>%|percent\b|per\scent\b|pct\b)|\s?(?:/|out\sof|in)\s?(?P<whole>{_DIGITS}))?
     (?!\s?[a-z]{{3,20}}\b(?<!confident)(?<!confidence)(?<!sure)(?<!certain)(?<!certainty)(?<!that)(?<!because)(?<!since)

@@ -14,7 +14,7 @@ from confidence_tasks.reading.languages import FOREIGN_ANSWER, FOREIGN_CONFIDENC
 from confidence_tasks.reading.sentences import revises_confidence
 
 LINE_START = r"^[^\w\n\"'(\[{<~]{0,8}"
-_ENDS = r"(?:[ ]?\#?\d{1,2})?(?:[ ]?\([^()\n]{0,40}\))?"
+_ENDS = r"(?:[ ]?\#?\d{1,2})?(?:[ ]?\([^()\n]{0,40}\)|[ ]?\[[^\[\]\n]{0,40}\])?"
 ANSWER_NAME = rf"(?:(?:my|your|the|final|correct|best)[ ]){{0,3}}answer{_ENDS}"
 CONFIDENCE_NAME = (
     r"(?:(?:my|your|the|final|revised|updated|new)[ ]){0,3}"

@@ -93,7 +93,10 @@ _FIGURE = r"(?P<figure>\d{1,3}(?:\.\d{1,4})?)(?![.,]*\d)"
 _WORDS = r"(?:[a-z']{1,15}[\s,;:]{1,3}){0,5}"
 _OPENING = (
     r"(?:actually|wait|correction|scratch\sthat|strike\sthat|sorry|hmm|no|edit|updated|revised|reconsidering"
-    r"|on\s(?:reflection|second\sthoughts?)|(?:i\s)?take\s(?:that|it)\sback)"
+    r"|(?:up)?on\s(?:reflection|second\sthoughts?|balance)|thinking\s(?:again|about\sit)|then\sagain"
+    r"|(?:i\s)?take\s(?:that|it)\sback|(?:or\s)?rather|better|change\sthat|i\smean|(?:it\s)?should\sbe|new\svalue"
+    r"|(?:i'd|i'll|let's|let\sme)\s(?:say|go)|i\snow\s(?:think|feel)|[-=]>"
+    r"|(?:adjust|chang|lower|rais|reduc|revis)ing(?:\s(?:that|it|this))?(?:\sto)?)"
 )
 
 REVISIONS: Mapping[str, re.Pattern[str]] = {
@@ -109,10 +112,19 @@ REVISIONS: Mapping[str, re.Pattern[str]] = {
             r"(?:\s?(?:%|percent))?(?:\s?/\s?\d{1,3})?\W{0,4}$"
         ),
         "again": (
-            r"\bconfidence\s(?:(?:is|at|to|of|as|was|now|should|would|be|down|up|closer|about|around|level|score)\s){1,4}"
-            rf"~?{_FIGURE}"
+            r"\bconfidence\s(?:(?:is|at|to|of|as|was|now|should|would|be|down|up|closer|about|around|level|score|drops|falls"
+            rf"|rises)\s){{1,4}}~?{_FIGURE}"
         ),
         "label": rf"^\W{{0,4}}(?:(?:my|final|new|updated|revised)\s){{0,2}}confidence\W{{0,3}}[:=]\W{{0,3}}{_FIGURE}",
+        "sure": (
+            rf"\bI(?:'m|\sam)\s(?:[a-z]{{1,12}}\s){{0,3}}{_FIGURE}\s?(?:%|percent)\s(?:confident|sure|certain)\b"
+            r"(?=\W{0,4}$|\s(?:that|of|about|in)\s(?:it|this|my|the\sanswer)\b)"
+        ),
+        "judged": (
+            r"\b(?:too\s(?:high|low|confident|cautious|optimistic|generous)|(?:over|under)-?(?:confident|(?:estimat|stat)ed))"
+            rf"\b[\s,;:—-]{{1,4}}{_WORDS}~?{_FIGURE}\s?(?:%|percent)?\W{{0,4}}$"
+        ),
+        "behind": rf"{_FIGURE}\s?%?,?\s(?:instead|rather|actually|on\s(?:reflection|second\sthoughts?))\b",
         "better": (
             rf"{_FIGURE}\s?%?\s(?:is|seems|feels|sounds|would\sbe)"
             r"\s(?:more\s[a-z]{4,12}|better|closer|fairer)\b"
@@ -125,19 +137,27 @@ REVISIONS: Mapping[str, re.Pattern[str]] = {
 _I_WOULD = re.compile(r"\bI\swould\b")
 
 
-def revises_confidence(text: str, stated: float) -> bool:
+def revises_confidence(text: str, stated: float, top: float = 100.0) -> bool:
     """Return True if the text after a confidence revises it: by a sentence without a number, or with another number.
 
-    ``stated`` is the confidence as the reply states it; the same value as a probability or percentage is no revision.
+    ``stated`` is the confidence as the reply states it, and ``top`` the upper bound of its scale. The same value as a
+    probability or a percentage is no revision.
 
     Examples
     --------
     >>> after = ("Let me revise my confidence to 65.", "No, 65.", "My confidence is 85.", "My confidence is high.")
     >>> [revises_confidence(text, 85.0) for text in after]
     [True, True, False, False]
+    >>> revises_confidence("I am 85% sure.", 17.0, top=20.0)
+    False
     """
     text = _I_WOULD.sub("I'd", text)
-    same = {stated, 100.0 * stated, stated / 100.0}
+    same = (
+        stated,
+        100.0 * stated,
+        stated / 100.0,
+        round(100.0 * stated / top) if math.isfinite(stated) else stated,
+    )
     found = (match for pattern in REVISIONS.values() for match in pattern.finditer(text))
     changes = (match for match in found if match["figure"] is None or float(match["figure"]) not in same)
     return any(is_about_the_answer(text, *match.span()) for match in changes)

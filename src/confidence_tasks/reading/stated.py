@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from confidence_tasks.reading.cleaning import apply_rules, fold, truncate_reply
+from confidence_tasks.reading.cleaning import apply_rules, fold, strip_struck, truncate_reply
 from confidence_tasks.reading.layouts import LAYOUTS
 from confidence_tasks.reading.sentences import (
     OUT_OF,
@@ -19,14 +19,14 @@ from confidence_tasks.reading.thoughts import strip_thoughts
 
 _LAYOUTS = {name: LAYOUTS[name] for name in ("labels", "tags", "table")}
 _LABEL = re.compile(
-    r"(?<!lack of )\b(?:confidence|probability|certainty)\b[^\S\n]{0,3}(?:\([^()\n]{0,40}\))?[^\w\n]{0,6}[:=]"
-    r"[\s\"'*_`]{0,6}(?=\S)",
+    r"(?<!lack of )\b(?:confidence|probability|certainty)(?:[ _](?:score|level|rating))?\b[^\S\n]{0,3}"
+    r"(?:\([^()\n]{0,40}\)|\[[^\[\]\n]{0,40}\])?(?:[^\w\n]{0,6}[:=][\s\"'*_`]{0,6}|\sis\s)(?=\S)",
     re.IGNORECASE,
 )
 """A label with a colon or an equals sign; quotation marks and emphasis may stand around it."""
 _NUMBER = re.compile(
     r"(?:I(?:'m|\sam)\s)?(?:(?:about|around|approximately|roughly|~)\s?)?(?P<first>\d{1,3}(?:\.\d{1,9})?)(?![\d.]*\d)"
-    rf"{PERCENT}?(?:{OUT_OF})?(?!\s?(?:-|->|to|or|and|/|:|±)\s?\d)",
+    rf"{PERCENT}?(?:{OUT_OF})?(?!\s?(?:-|->|to|or|and|/|:|±)\s?\d| \d)",
     re.IGNORECASE,
 )
 
@@ -48,7 +48,7 @@ def stated_confidence_of(reply: str) -> float:
     0.85
     nan
     """
-    text, _ = apply_rules(_LAYOUTS, fold(strip_thoughts(truncate_reply(reply))))
+    text, _ = apply_rules(_LAYOUTS, fold(strip_struck(strip_thoughts(truncate_reply(reply)))))
     labels = list(_LABEL.finditer(text))
     if labels:
         number = _NUMBER.match(text, labels[-1].end())

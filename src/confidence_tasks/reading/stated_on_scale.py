@@ -139,4 +139,4 @@ def read_stated_confidence(reply: str, scale: Scale) -> float:
     *_, confidences = find_statements(text)
     last = confidences[-1] if confidences else Statement(text, 0, len(text))
     value, _ = read_on_scale(last.value.rstrip("."), scale)
-    return math.nan if revises_confidence(last.value + text[last.end :], value) else value
+    return math.nan if revises_confidence(last.value + text[last.end :], value, scale.upper) else value

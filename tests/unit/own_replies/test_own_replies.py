@@ -247,6 +247,31 @@ def test_graders_and_their_notice(tmp_path, grader, right) -> None:
     assert any("3 answers are compared with the key" in note for note in own.notes)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        r"\boxed{Lima}",
+        r"Answer: \boxed{Lima}",
+        r"$\boxed{\text{Lima}}$",
+        "<answer>Lima</answer>",
+        "I think it's Lima.",
+        "**Lima**",
+    ],
+)
+def test_the_marks_around_an_answer_are_not_compared_with_the_key(tmp_path, answer) -> None:
+    """They were part of the answer, which was graded as wrong."""
+    row = {"question": "Capital?", "gold": "Lima", "reply": f"{answer}\nConfidence: 90"}
+    own = read_own_replies(written(tmp_path, [row]), Options(preset="percent"))
+    assert own.outcomes == {"right": 1}
+    assert own.trials[0]["confidence"] == 0.9
+
+
+def test_a_long_answer_is_kept_whole(tmp_path) -> None:
+    row = {"gold": "Lima", "answer": f"I think {'very ' * 300}Lima.", "confidence": "90%"}
+    own = read_own_replies(written(tmp_path, [row]), Options(grader="contains"))
+    assert own.outcomes == {"right": 1}
+
+
 def test_a_judge_sees_what_does_not_equal_the_key(tmp_path) -> None:
     seen = []
 

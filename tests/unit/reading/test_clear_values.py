@@ -76,6 +76,9 @@ CLEAR = {
     "Ответ: B\nУровень доверия: 85 %": 0.85,
     "Réponse : B\nNiveau de confiance : 85 %": 0.85,
     "Réponse :\nB\nConfiance :\n85": 0.85,
+    "Answer: B\nConfidence score: 85": 0.85,
+    "Answer: B\nMy confidence level is 85%": 0.85,
+    "Answer: B\nConfidence: ~~70~~ 85": 0.85,
 }
 
 
@@ -87,6 +90,18 @@ def test_a_clear_value_is_read(read: Callable[[str], float], reply: str) -> None
 
 def test_a_share_after_a_verb_is_no_revision() -> None:
     assert on_the_scale("Answer: B\nMy confidence is 9/10.") == 0.9
+
+
+def test_the_same_percentage_on_another_scale_is_no_revision() -> None:
+    scale = Scale(0, 20)
+    same, other = (
+        read_scale_reply(
+            f"Answer: B\nConfidence: 17\nI am {percent}% sure.", scale, kind="choice", choices=CAPITALS
+        )
+        for percent in (85, 60)
+    )
+    assert same.confidence_raw == 17
+    assert math.isnan(other.confidence_raw)
 
 
 LABELS = {
@@ -158,7 +173,7 @@ def test_fields_of_json(value: str, confidence: float) -> None:
 
 
 UNCLEAR = (
-    "Answer: B\nConfidence: 50/50", "Answer: B\nConfidence: 85 or 90", "I am not 85% sure that it is B.",
+    "Answer: B\nConfidence: 50/50", "Answer: B\nConfidence: 80 65", "Answer: B\nConfidence: 85 or 90", "I am not 85% sure that it is B.",
     "I would answer if I were 85% sure.", "| Option | Confidence |\n|---|---|\n| A | 10 |\n| B | 85 |",
     "Answer: B\nI am 80 to 90% sure.", "Answer: B\nLack of confidence: 18", "The confidence interval is 95%.",
 )  # fmt: skip
@@ -181,6 +196,10 @@ REVISED = (
     "Revised confidence: 65", "Final confidence: 65", "Confidence: 65", "Wait, my confidence is 65.",
     "I'd now put my confidence at 65.", "I take that back; 65%.", "No, 65.", "65 seems more realistic.",
     "Scratch that: 65/100", "I am reducing my confidence.", "Let me change it to 65.", "Sorry, I meant 65.",
+    "I now think 65.", "Thinking again, 65.", "Then again, 65.", "On balance 65.", "I'm actually only 65% sure.",
+    "Let's say 65 instead.", "Or rather 65%.", "That is too high; 65.", "That's too high. I'd go with 65.", "I'd say 65.",
+    "Lowering to 65.", "65, actually.", "Change that: 65.", "It should be 65.", "I mean 65.", "Better: 65", "-> 65",
+    "Upon reflection, my confidence drops to 65.", "I overestimated, so 65.",
 )  # fmt: skip
 
 
@@ -218,6 +237,9 @@ def test_a_revision_after_json(revision: str) -> None:
         "The population increased to 40 in that period.",
         "This exceeds the required confidence of 90.",
         "So my confidence is 85.",
+        "I am 85% sure.",
+        "I am 100% sure that London is in England.",
+        "I'd say there are 3 reasons.",
     ],
 )
 def test_a_remark_is_no_revision(read: Callable[[str], float], remark: str) -> None:

@@ -240,8 +240,26 @@ def test_the_explanation_shows_the_reading_and_escapes_the_reply():
         ("84 Jahre", "84"),
         ("20", "20"),  # a number alone is what the prompt asks for, however wrong
         ("64 years", "64"),  # nobody lives for 64 more years at 65
+        ("twenty years", ""),
+        ("eighty-four years", "84"),
+        ("+19", ""),
+        ("plus 19 years", ""),
+        ("84+", "84"),
+        ("another 66 yrs", ""),
+        ("in about 66 years", ""),
+        ("66 years longer", ""),
+        ("66 years to live", ""),
+        ("66 years from today", ""),
     ],
 )
 def test_a_number_of_years_that_are_left_is_no_age(answer, guess):
     reply = ModelReply(json.dumps({"Answer": answer, "Confidence": 0.5}))
     assert read_guess(lifeeval_question("male", 65, 10), "radius=10", {"guess": [reply]})["answer"] == guess
+
+
+@pytest.mark.parametrize("answer", ["0.84", ".84", 0.84, "84/100", "1/2"])
+def test_a_probability_is_no_age(answer):
+    """It was rounded to 0 or 1 years, whose score is 0."""
+    trial = lifeeval_trial(case(), json.dumps({"Answer": answer, "Confidence": 0.7}))
+    assert (trial["answer"], trial["status"], trial["confidence"]) == ("", "missing_answer", 0.7)
+    assert math.isnan(trial["correct"])

@@ -13,11 +13,13 @@ from confidence_tasks.studies.lifeeval.replies import OLDEST
 from confidence_tasks.study import Reading
 
 _YEARS_LEFT = re.compile(
-    r"\b(?:more|additional|further|another|remaining|left)\b|\byears?\s(?:from\snow|later)\b|\bin\s\d{1,3}\syears?\b"
+    r"\b(?:more|additional|further|another|extra|longer|remaining|left)\b|\A\W{0,4}(?:\+|plus\b)"
+    r"|\by(?:ea)?rs?\s(?:from\s(?:now|today)|later|to\s(?:live|go))\b"
+    r"|\bin\s(?:(?:about|around|roughly)\s)?[\w-]{1,20}\sy(?:ea)?rs?\b"
     r"|\b(?:noch|weitere|encore|reste|restants?|otros|más|quedan|restantes|ещё|еще|осталось)\b|还有|还能|剩|あと|متبقية",
     re.IGNORECASE,
 )
-"""Words of a number of years that a person still has, which is no age."""
+"""Words, or a plus sign, before a number of years that a person still has, which is no age."""
 
 
 def read_age(text: str) -> Answer:
@@ -25,7 +27,7 @@ def read_age(text: str) -> Answer:
 
     Examples
     --------
-    >>> for text in ("81", "81.0", "eighty", "about 80", "78.5 years", "80-85", "19 more years"):
+    >>> for text in ("81", "81.0", "eighty", "about 80", "78.5 years", "80-85", "19 more years", "+19", "0.84"):
     ...     print(text, read_age(text))
     81 Answer(text='81', rules=())
     81.0 Answer(text='81', rules=())
@@ -34,6 +36,8 @@ def read_age(text: str) -> Answer:
     78.5 years Answer(text='78', rules=('remark', 'rounded'))
     80-85 Answer(text='', rules=('several_numbers',))
     19 more years Answer(text='', rules=('years_left',))
+    +19 Answer(text='', rules=('years_left',))
+    0.84 Answer(text='', rules=('probability',))
     """
     number = read_number(text)
     if number is None:
@@ -44,7 +48,10 @@ def read_age(text: str) -> Answer:
         return Answer("", ("percent",))
     if _YEARS_LEFT.search(text):
         return Answer("", ("years_left",))
-    rules = number.forms or (() if text.strip() == number.text else ("remark",))
+    if 0 < number.value < 1:
+        return Answer("", ("probability",))
+    remark = () if text.strip() == number.text else ("remark",)
+    rules = tuple(dict.fromkeys((*number.forms, *remark)))
     years = round(number.value)
     return Answer(str(years), rules if years == number.value else (*rules, "rounded"))
 

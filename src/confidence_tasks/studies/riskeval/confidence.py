@@ -64,7 +64,8 @@ _IN_WORDS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _WORDS = re.compile(r"[^.,;:()\n|]{0,100}")
-_IN_BRACKETS = re.compile(rf"\s?\(\s?{_FIGURES}\s?\)", re.IGNORECASE)
+_BESIDE_WORDS = re.compile(rf"\s?(?:(?P<bracket>\()|[,:;-])\s?{_FIGURES}(?(bracket)\s?\))", re.IGNORECASE)
+"""A number in brackets after words, or after a comma if it has a percent sign or is out of another number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ def _find_labelled(text: str) -> Iterator[StatedConfidence]:
 
 
 def _read_value(text: str, position: int, top: str | None) -> StatedConfidence:
-    """Read the value at a position: a number, words with a number in brackets, or words; ``top`` is the scale's end."""
+    """Read the value at a position: a number, words with a number beside them, or words; ``top`` is the scale's end."""
     while text[position : position + 1] in {'"', "'", "*"}:
         position += 1
     if number := _VALUE.match(text, position):
@@ -172,7 +173,8 @@ def _read_value(text: str, position: int, top: str | None) -> StatedConfidence:
     value = verbal_confidence(words[0]) if words else math.nan
     if words is None or math.isnan(value):
         return UNSTATED
-    if number := _IN_BRACKETS.match(text, words.end()):
+    number = _BESIDE_WORDS.match(text, words.end())
+    if number and (number["bracket"] or number["percent"] or number["whole"]):
         return _read_number(number, top)
     return StatedConfidence(value, words[0].strip(), ("in_words",), position, words.end())
 

@@ -176,7 +176,7 @@ def _read_turn(text: str, expected: ExpectedReply) -> Reading:
     elif answer and confidence and _is_unpaired(answers, answer, confidence, expected):
         raw = math.nan
         rules.append("unpaired")
-    if confidence and revises_confidence(confidence.value + text[confidence.end :], raw):
+    if confidence and revises_confidence(confidence.value + text[confidence.end :], raw, scale.upper):
         raw = math.nan
         rules.append("revised")
     if answer and confidence:
