@@ -7,9 +7,9 @@ from typing import Any
 
 from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.studies.fermieval.replies import condition_of as condition_of_level
+from confidence_tasks.studies.fermieval.sampling.measures import sampling_summary
+from confidence_tasks.studies.fermieval.sampling.trials import ASKS, Ask, SampleTrial, cell_of, read_sample
 from confidence_tasks.studies.fermieval.trials import IntervalTrial, read_interval
-from confidence_tasks.studies.fermieval_sampling.measures import sampling_summary
-from confidence_tasks.studies.fermieval_sampling.trials import ASKS, Ask, SampleTrial, cell_of, read_sample
 from confidence_tasks.studies.lifeeval.trials import LifeEvalTrial, read_guess
 from confidence_tasks.studies.logprob_metacognition.replies import ANSWER, GOLD
 from confidence_tasks.studies.logprob_metacognition.replies import CONDITIONS as TEMPERATURE_CONDITIONS

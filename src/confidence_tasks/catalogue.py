@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any
 
 from confidence_tasks.study.definition import Study
@@ -85,9 +85,12 @@ def known_study(name: str, known: Sequence[str]) -> str:
 
 
 def own_packages() -> Iterator[str]:
-    """Yield the names of the packages that hold this distribution's own studies."""
+    """Yield the names of the packages that hold this distribution's own studies.
+
+    A folder in the folder of a study is a study of the same paper.
+    """
     package = import_module(ENTRY_POINTS)
-    yield from (f"{ENTRY_POINTS}.{module.name}" for module in iter_modules(package.__path__) if module.ispkg)
+    yield from (module.name for module in walk_packages(package.__path__, f"{ENTRY_POINTS}.") if module.ispkg)
 
 
 def study_of_scores(scores: Mapping[str, Any]) -> Study | None:

@@ -65,10 +65,12 @@ def install(packages: Path, name: str, code: str) -> None:
 
 
 def test_every_folder_of_studies_is_a_study() -> None:
-    own = {path.parent.name for path in Path(catalogue.__file__).parent.glob("studies/*/__init__.py")}
-    assert {package.rpartition(".")[2] for package in catalogue.own_packages()} == own
+    folder = Path(catalogue.__file__).parent / "studies"
+    paths = [path.parent.relative_to(folder) for path in folder.rglob("__init__.py")]
+    own = {f"{catalogue.ENTRY_POINTS}.{'.'.join(path.parts)}" for path in paths if path.parts}
+    assert set(catalogue.own_packages()) == own
     inside = [study for study in catalogue.studies() if study.module.startswith(catalogue.ENTRY_POINTS)]
-    assert len(inside) == len(own)
+    assert {study.module for study in inside} == own
 
 
 def test_the_folders_are_told_from_installed_packages(packages: Path) -> None:

@@ -14,7 +14,7 @@ from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.simulation.reply import call_seed, token_logprobs
 from confidence_tasks.simulation.subject import PROFILES, Subject
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
+from confidence_tasks.studies.fermieval.logprob.trials import distribution_trial
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
 from confidence_tasks.studies.question_sets.replies import QUESTION_SETS
 from confidence_tasks.studies.riskeval.trials import riskeval_trial

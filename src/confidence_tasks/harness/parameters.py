@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from pkgutil import resolve_name
 from typing import Any
 
+from confidence_tasks.harness.logged_addresses import resolve_address
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.parameter import Parameter, one_of, parse_list, unknown_parameter
 from confidence_tasks.study.records import TaskMetrics
@@ -19,7 +19,7 @@ STUDY = "study"
 
 def load_study(reference: str) -> Study:
     """Return the study with a :attr:`~confidence_tasks.study.Study.address`."""
-    study = resolve_name(reference)
+    study = resolve_address(reference)
     assert isinstance(study, Study)
     return study
 

@@ -141,7 +141,7 @@ def more_than_a_reply(study: Study) -> str:
 
     Examples
     --------
-    >>> from confidence_tasks.studies.fermieval_sampling import STUDY
+    >>> from confidence_tasks.studies.fermieval.sampling import STUDY
     >>> more_than_a_reply(STUDY)
     'a trial belongs to several samples of its question'
     """

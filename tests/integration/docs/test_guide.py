@@ -31,8 +31,8 @@ from confidence_tasks.simulation.subject import PROFILES, Subject
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.studies.fermieval import summary as fermieval
-from confidence_tasks.studies.fermieval_logprob import measures as fermieval_logprob
-from confidence_tasks.studies.fermieval_sampling import measures as fermieval_sampling
+from confidence_tasks.studies.fermieval.logprob import measures as fermieval_logprob
+from confidence_tasks.studies.fermieval.sampling import measures as fermieval_sampling
 from confidence_tasks.studies.lifeeval import measures as lifeeval
 from confidence_tasks.studies.logprob_metacognition import measures as nlp_metad
 from confidence_tasks.studies.question_sets import measures as question_sets

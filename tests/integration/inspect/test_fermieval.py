@@ -10,8 +10,8 @@ from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput, ModelUsag
 
 from confidence_tasks import fermieval, fermieval_logprob, fermieval_sampling
 from confidence_tasks.studies.fermieval.adjusted_measures import CONFORMAL_MEASURES
+from confidence_tasks.studies.fermieval.logprob.distribution import read_distribution
 from confidence_tasks.studies.fermieval.measures import MEASURES
-from confidence_tasks.studies.fermieval_logprob.distribution import read_distribution
 from confidence_tasks.study.trial import STATUSES
 
 from .conftest import Run, metrics, saying, trials

@@ -139,7 +139,7 @@ def test_live_values_are_computed_seldom_and_those_of_the_log_from_all_scores(mo
         computed.append(len(trials))
         return {"x/all": float(len(trials))}
 
-    monkeypatch.setattr("confidence_tasks.harness.inspect.metrics.resolve_name", lambda reference: counted)
+    monkeypatch.setattr("confidence_tasks.harness.inspect.metrics.resolve_address", lambda reference: counted)
 
     @scorer(metrics=[study_metrics("anywhere", {})])
     def told():

@@ -12,8 +12,8 @@ from tests.integration.lm_eval.test_token_scores import CountingLM, request
 from confidence_tasks import fermieval_logprob
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.harness.lm_eval.token_requests import candidate_probabilities, score_tokens
-from confidence_tasks.studies.fermieval_logprob.distribution import integer_probabilities, read_distribution
-from confidence_tasks.studies.fermieval_logprob.replies import INTEGERS, logprob_stages
+from confidence_tasks.studies.fermieval.logprob.distribution import integer_probabilities, read_distribution
+from confidence_tasks.studies.fermieval.logprob.replies import INTEGERS, logprob_stages
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("mirror")]
 

@@ -25,9 +25,9 @@ from confidence_tasks.reading.token_probabilities import (
 )
 from confidence_tasks.sources.generated import lifeeval_question
 from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
+from confidence_tasks.studies.fermieval.logprob import trials as fermieval_logprob
+from confidence_tasks.studies.fermieval.logprob.distribution import integer_probabilities, read_distribution
 from confidence_tasks.studies.fermieval.replies import read_fermi_exponent, read_fermi_interval
-from confidence_tasks.studies.fermieval_logprob import trials as fermieval_logprob
-from confidence_tasks.studies.fermieval_logprob.distribution import integer_probabilities, read_distribution
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
 from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
 from confidence_tasks.studies.logprob_metacognition.replies import read_short_answer

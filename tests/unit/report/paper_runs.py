@@ -24,8 +24,8 @@ from confidence_tasks.report.paper.filled import filled_papers
 from confidence_tasks.report.results import compute_results
 from confidence_tasks.sources import Question
 from confidence_tasks.sources.generated import lifeeval_question
+from confidence_tasks.studies.fermieval.logprob.trials import distribution_trial
 from confidence_tasks.studies.fermieval.replies import interval_reply
-from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
 from confidence_tasks.studies.lifeeval.trials import maximum_score
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales.replies import BOUNDARY, GRANULARITY, NONSTANDARD

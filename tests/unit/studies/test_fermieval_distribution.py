@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confidence_tasks.studies.fermieval_logprob.distribution import (
+from confidence_tasks.studies.fermieval.logprob.distribution import (
     distribution_text,
     integer_probabilities,
     read_distribution,

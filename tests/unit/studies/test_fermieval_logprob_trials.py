@@ -7,15 +7,15 @@ import pytest
 
 from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.fermieval_logprob import STUDY
-from confidence_tasks.studies.fermieval_logprob.distribution import integer_probabilities, read_distribution
-from confidence_tasks.studies.fermieval_logprob.measures import (
+from confidence_tasks.studies.fermieval.logprob import STUDY
+from confidence_tasks.studies.fermieval.logprob.distribution import integer_probabilities, read_distribution
+from confidence_tasks.studies.fermieval.logprob.measures import (
     fitted_temperature,
     logprob_measures,
     logprob_summary,
     set_intervals,
 )
-from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
+from confidence_tasks.studies.fermieval.logprob.trials import distribution_trial
 from confidence_tasks.study.columns import columns
 from confidence_tasks.study.stage import Token
 

@@ -10,6 +10,9 @@ from tests.trials import fermieval_trial, sample_trial, samples_summary
 
 from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.sources import Question
+from confidence_tasks.studies.fermieval.logprob.measures import logprob_summary
+from confidence_tasks.studies.fermieval.logprob.subject import exponent_distribution
+from confidence_tasks.studies.fermieval.logprob.trials import distribution_trial
 from confidence_tasks.studies.fermieval.methods import mean_reductions, method_table
 from confidence_tasks.studies.fermieval.replies import LEVELS, interval_reply
 from confidence_tasks.studies.fermieval.subject import (
@@ -17,9 +20,6 @@ from confidence_tasks.studies.fermieval.subject import (
     stated_ends,
 )
 from confidence_tasks.studies.fermieval.summary import fermieval_summary
-from confidence_tasks.studies.fermieval_logprob.measures import logprob_summary
-from confidence_tasks.studies.fermieval_logprob.subject import exponent_distribution
-from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
 from confidence_tasks.study.columns import columns
 
 SUBJECT = make_subject("tunnel", perception=0.5, gain=3.0)

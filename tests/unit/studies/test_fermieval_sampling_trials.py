@@ -11,8 +11,8 @@ from tests.trials import sample_trial, samples_summary
 from confidence_tasks.harness.inspect.metrics import metrics_of
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.replies import interval_reply
-from confidence_tasks.studies.fermieval_sampling import STUDY
-from confidence_tasks.studies.fermieval_sampling.measures import (
+from confidence_tasks.studies.fermieval.sampling import STUDY
+from confidence_tasks.studies.fermieval.sampling.measures import (
     AGREEMENT,
     agreement,
     chosen_temperature,
@@ -22,7 +22,7 @@ from confidence_tasks.studies.fermieval_sampling.measures import (
     sampling_summary,
     tunnel_indices,
 )
-from confidence_tasks.studies.fermieval_sampling.trials import ASKS
+from confidence_tasks.studies.fermieval.sampling.trials import ASKS
 from confidence_tasks.study import TaskMetrics
 from confidence_tasks.study.columns import columns
 

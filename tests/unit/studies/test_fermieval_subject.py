@@ -12,21 +12,21 @@ from confidence_tasks.simulation.subject import PROFILES, Subject, make_subject
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics.intervals import adjusted_interval
 from confidence_tasks.studies.fermieval import STUDY
+from confidence_tasks.studies.fermieval.logprob import STUDY as LOGPROB
+from confidence_tasks.studies.fermieval.logprob.subject import draw_exponent, exponent_distribution
 from confidence_tasks.studies.fermieval.replies import (
     LEVELS,
     condition_of,
     read_fermi_exponent,
     read_fermi_interval,
 )
+from confidence_tasks.studies.fermieval.sampling import STUDY as SAMPLING
 from confidence_tasks.studies.fermieval.subject import (
     belief,
     stated_ends,
     true_values,
     tunnel,
 )
-from confidence_tasks.studies.fermieval_logprob import STUDY as LOGPROB
-from confidence_tasks.studies.fermieval_logprob.subject import draw_exponent, exponent_distribution
-from confidence_tasks.studies.fermieval_sampling import STUDY as SAMPLING
 
 QUESTIONS = [
     Question(f"made-up-{i}", "fermi", f"How many of kind {i}?", "number", str(i % 41 - 20))

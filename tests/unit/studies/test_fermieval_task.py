@@ -11,8 +11,8 @@ from confidence_tasks.harness.inspect.viewer import dataset
 from confidence_tasks.harness.parameters import default_parameters
 from confidence_tasks.sources import load
 from confidence_tasks.studies.fermieval import STUDY
+from confidence_tasks.studies.fermieval.logprob import STUDY as LOGPROB
 from confidence_tasks.studies.fermieval.replies import exponent_questions, levels_of
-from confidence_tasks.studies.fermieval_logprob import STUDY as LOGPROB
 
 
 def test_every_question_is_asked_at_every_level(mirror):

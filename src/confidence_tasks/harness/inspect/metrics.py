@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric
 
 from confidence_tasks.harness.compat import is_live_metric
 from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.logged_addresses import resolve_address
 from confidence_tasks.sources.clusters import cluster_of
 from confidence_tasks.study.columns import columns
 from confidence_tasks.study.definition import Study
@@ -38,23 +38,8 @@ def metrics_of(
 
 
 def reference_of(summary: Callable[..., Any]) -> str:
-    """Return the address ``module:function`` of a function, for :func:`pkgutil.resolve_name`."""
+    """Return the address ``module:function`` of a function, for :func:`resolve_address`."""
     return f"{summary.__module__}:{summary.__qualname__}"
-
-
-_MOVED = {
-    f"confidence_tasks.studies.{study}.{before}:{name}": f"confidence_tasks.studies.{study}.{now}:{name}"
-    for study, before, now, name in (
-        ("lifeeval", "trials", "measures", "lifeeval_summary"),
-        ("question_sets", "trials", "measures", "question_set_summary"),
-        ("logprob_metacognition", "trials", "measures", "nlp_summary"),
-        ("fermieval", "trials", "summary", "fermieval_summary"),
-        ("fermieval_logprob", "trials", "measures", "logprob_summary"),
-        ("fermieval_sampling", "trials", "measures", "sampling_summary"),
-        ("riskeval", "measures", "summary", "riskeval_summary"),
-    )
-}
-"""Addresses in logs of earlier releases, and where the function is now."""
 
 
 @metric(scores="unreduced")
@@ -72,7 +57,7 @@ def study_metrics(
     During a run, the displayed values are recomputed when the number of scores has grown by a quarter, so that all
     live values together take the time of five computations. The values in the log are computed from all scores.
     """
-    summarise_trials = resolve_name(_MOVED.get(summary, summary))
+    summarise_trials = resolve_address(summary)
     displayed: dict[int, tuple[Score, int, Value]] = {}
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -155,5 +140,5 @@ def condition_summary(
 
     ``study`` is the study's address (:attr:`~confidence_tasks.study.Study.address`).
     """
-    measures: Sequence[Measure] = resolve_name(study).measures
+    measures: Sequence[Measure] = resolve_address(study).measures
     return summarise(trials, select_measures(measures, names), conditions)

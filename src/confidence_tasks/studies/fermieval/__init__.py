@@ -2,18 +2,25 @@
 
 Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 
-``fermieval_logprob`` and ``fermieval_sampling`` build on the modules ``replies`` and ``trials`` of this folder. The
-modules ``subject``, ``report`` and ``tunnel`` serve all three tasks and import the trials of all three.
+The folders ``logprob`` and ``sampling`` are the studies of the other two tasks. They build on ``parameters``,
+``replies``, ``trials``, ``adjustments``, ``measures`` and ``summary`` of this folder, whose modules ``methods`` and
+``tunnel`` compare the three tasks.
 """
 
 from confidence_tasks.studies.fermieval import replies, subject, summary, trials
+from confidence_tasks.studies.fermieval.parameters import (
+    LEVELS_PARAMETER,
+    NUMBER,
+    PAPER,
+    SPLITS,
+    SUBSET_PARAMETERS,
+)
 from confidence_tasks.studies.fermieval.replies import CONDITIONS, CROSS, EXPONENTS, LEVELS
 from confidence_tasks.study import (
     STRUCTURED,
     Asking,
     ConditionRules,
     Design,
-    Paper,
     Parameter,
     Pooling,
     Scoring,
@@ -22,36 +29,6 @@ from confidence_tasks.study import (
     Viewer,
 )
 from confidence_tasks.study.parameter import MIRROR
-
-PAPER = Paper("Epstein, Winnicki, Sornwanee & Dwaraknath", 2025, "2510.26995")
-
-SUBSET_PARAMETERS = frozenset({"levels", "split"})
-
-SPLITS = ("all", "test", "authors", "authors_test")
-"""Sets of questions: both halves, or the test half only; drawn by seed, or those of the paper's authors."""
-
-LEVELS_PARAMETER = Parameter(
-    "levels", str | float | list[float], "0.9,0.95,0.99,0.998", "Nominal coverages, such as 0.9,0.99."
-)
-
-_N = Parameter(
-    "n", int | None, None, "Number of questions, taken alternately from both halves; all by default.", low=1
-)
-
-EXPONENT_PARAMETERS = (
-    LEVELS_PARAMETER,
-    Parameter(
-        "split",
-        str,
-        "all",
-        "Questions to ask: all (both halves) or test (the test half only), drawn by seed; or authors and authors_test, "
-        "the same halves as the paper's authors drew them.",
-        SPLITS,
-    ),
-    _N,
-    MIRROR,
-)
-"""Parameters that ``fermieval_logprob`` and ``fermieval_sampling`` share."""
 
 STUDY = Study(
     name="fermieval",
@@ -95,7 +72,7 @@ STUDY = Study(
             "Defaults to 100 for the authors' questions and to no limit for others. n_excluded counts these trials.",
             low=1.0,
         ),
-        _N,
+        NUMBER,
         Parameter(
             "temperature",
             float | str,

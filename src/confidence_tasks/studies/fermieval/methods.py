@@ -19,13 +19,13 @@ from confidence_tasks.report.extra_tables import extra_table
 from confidence_tasks.report.notices import check
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.studies.fermieval.adjustments import ADJUSTMENTS, JACKKNIFE, within_split
+from confidence_tasks.studies.fermieval.logprob.measures import fitted_temperature, set_intervals
 from confidence_tasks.studies.fermieval.measures import FIGURES
 from confidence_tasks.studies.fermieval.replies import CALIBRATION, LEVELS, PAPER_MAX_EXPONENT, TEST
+from confidence_tasks.studies.fermieval.sampling.measures import intervals_at, rows_in
+from confidence_tasks.studies.fermieval.sampling.trials import SHORTFALL_WEIGHT
 from confidence_tasks.studies.fermieval.summary import coverage_interval
 from confidence_tasks.studies.fermieval.trials import EXCLUDED
-from confidence_tasks.studies.fermieval_logprob.measures import fitted_temperature, set_intervals
-from confidence_tasks.studies.fermieval_sampling.measures import intervals_at, rows_in
-from confidence_tasks.studies.fermieval_sampling.trials import SHORTFALL_WEIGHT
 from confidence_tasks.study.columns import rows_of
 from confidence_tasks.study.inference import Columns
 from confidence_tasks.study.units import units_of

@@ -32,7 +32,7 @@ from confidence_tasks.statistics.intervals import (
 )
 from confidence_tasks.studies.fermieval.adjustments import within_split
 from confidence_tasks.studies.fermieval.replies import TEST
-from confidence_tasks.studies.fermieval_sampling.measures import (
+from confidence_tasks.studies.fermieval.sampling.measures import (
     AGREEMENT,
     rows_by_question,
     rows_in,

@@ -4,10 +4,10 @@ Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 """
 
 from confidence_tasks.reading.token_probabilities import ROUNDING
-from confidence_tasks.studies.fermieval import EXPONENT_PARAMETERS, PAPER, SUBSET_PARAMETERS
+from confidence_tasks.studies.fermieval.logprob import measures, replies, subject, trials
+from confidence_tasks.studies.fermieval.logprob.distribution import check_distribution
+from confidence_tasks.studies.fermieval.parameters import EXPONENT_PARAMETERS, PAPER, SUBSET_PARAMETERS
 from confidence_tasks.studies.fermieval.replies import EXPONENTS, exponent_questions
-from confidence_tasks.studies.fermieval_logprob import measures, replies, subject, trials
-from confidence_tasks.studies.fermieval_logprob.distribution import check_distribution
 from confidence_tasks.study import (
     BINARY,
     Asking,

@@ -17,14 +17,14 @@ from confidence_tasks import statistics
 from confidence_tasks.studies.fermieval.adjustments import of_intervals
 from confidence_tasks.studies.fermieval.measures import FIGURES
 from confidence_tasks.studies.fermieval.replies import CALIBRATION, TEST, condition_of, levels_of
-from confidence_tasks.studies.fermieval.summary import CALIBRATED, LOGGED
-from confidence_tasks.studies.fermieval_sampling.trials import (
+from confidence_tasks.studies.fermieval.sampling.trials import (
     SHORTFALL_WEIGHT,
     asks_of,
     cell_of,
     temperature_label,
     temperatures_of,
 )
+from confidence_tasks.studies.fermieval.summary import CALIBRATED, LOGGED
 from confidence_tasks.study import TaskMetrics
 from confidence_tasks.study.columns import rows_of
 from confidence_tasks.study.computations import mean_of, not_resampled

@@ -1,10 +1,10 @@
 """Simulated subject that states an interval or an exponent, in many calls."""
 
 from confidence_tasks.simulation.reply import Reply, StageRequest
+from confidence_tasks.studies.fermieval.logprob.subject import respond_exponent
+from confidence_tasks.studies.fermieval.sampling.calls import exponent_object
+from confidence_tasks.studies.fermieval.sampling.trials import read_cell
 from confidence_tasks.studies.fermieval.subject import respond
-from confidence_tasks.studies.fermieval_logprob.subject import respond_exponent
-from confidence_tasks.studies.fermieval_sampling.calls import exponent_object
-from confidence_tasks.studies.fermieval_sampling.trials import read_cell
 from confidence_tasks.study.structured import is_structured
 from confidence_tasks.study.trial import Question
 

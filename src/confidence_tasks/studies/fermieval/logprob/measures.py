@@ -12,10 +12,10 @@ import numpy as np
 
 from confidence_tasks import statistics
 from confidence_tasks.studies.fermieval.adjustments import of_intervals
+from confidence_tasks.studies.fermieval.logprob.distribution import read_distribution
 from confidence_tasks.studies.fermieval.measures import FIGURES
 from confidence_tasks.studies.fermieval.replies import CALIBRATION, TEST, condition_of, levels_of
 from confidence_tasks.studies.fermieval.summary import CALIBRATED, LOGGED
-from confidence_tasks.studies.fermieval_logprob.distribution import read_distribution
 from confidence_tasks.study import TaskMetrics
 from confidence_tasks.study.columns import rows_of
 from confidence_tasks.study.computations import not_resampled, proportion_of

@@ -3,10 +3,10 @@
 Epstein, Winnicki, Sornwanee & Dwaraknath (2025), arXiv:2510.26995.
 """
 
-from confidence_tasks.studies.fermieval import EXPONENT_PARAMETERS, PAPER, SUBSET_PARAMETERS
+from confidence_tasks.studies.fermieval.parameters import EXPONENT_PARAMETERS, PAPER, SUBSET_PARAMETERS
 from confidence_tasks.studies.fermieval.replies import EXPONENTS, exponent_questions
+from confidence_tasks.studies.fermieval.sampling import calls, measures, subject, trials
 from confidence_tasks.studies.fermieval.trials import MEANINGS
-from confidence_tasks.studies.fermieval_sampling import calls, measures, subject, trials
 from confidence_tasks.study import (
     STRUCTURED,
     Asking,

@@ -13,10 +13,10 @@ import numpy as np
 
 from confidence_tasks.simulation.reply import Reply, StageRequest, call_temperature
 from confidence_tasks.simulation.subject import Subject, even_points, expected_values, uniform
+from confidence_tasks.studies.fermieval.logprob.measures import REPORTED_MEASURES
+from confidence_tasks.studies.fermieval.logprob.trials import distribution_trial
 from confidence_tasks.studies.fermieval.replies import TEST
 from confidence_tasks.studies.fermieval.subject import belief, tunnel
-from confidence_tasks.studies.fermieval_logprob.measures import REPORTED_MEASURES
-from confidence_tasks.studies.fermieval_logprob.trials import distribution_trial
 from confidence_tasks.study.trial import Question
 
 

@@ -13,7 +13,7 @@ from confidence_tasks.studies.fermieval.replies import (
     interval_prompt,
     interval_system,
 )
-from confidence_tasks.studies.fermieval_sampling.trials import read_cell
+from confidence_tasks.studies.fermieval.sampling.trials import read_cell
 from confidence_tasks.study import Question, Replies, Stage, Structured
 
 EXPONENT = "exponent"

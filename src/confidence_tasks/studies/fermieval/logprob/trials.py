@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 
 from confidence_tasks.reading.explanation import escape_markdown
 from confidence_tasks.reading.token_probabilities import ROUNDING, missing_reason, tokens_from_reply
-from confidence_tasks.studies.fermieval_logprob.distribution import (
+from confidence_tasks.studies.fermieval.logprob.distribution import (
     FLOAT_ERROR,
     distribution_text,
     integer_probabilities,
     read_distribution,
 )
-from confidence_tasks.studies.fermieval_logprob.replies import exponent_problem, is_scored
+from confidence_tasks.studies.fermieval.logprob.replies import exponent_problem, is_scored
 from confidence_tasks.study import Question, Replies, Status, Token, Trial
 
 CONDITION = "first_token"
