@@ -173,7 +173,8 @@ def test_fields_of_json(value: str, confidence: float) -> None:
 
 
 UNCLEAR = (
-    "Answer: B\nConfidence: 50/50", "Answer: B\nConfidence: 80 65", "Answer: B\nConfidence: 85 or 90", "I am not 85% sure that it is B.",
+    "Answer: B\nConfidence: 50/50", "Answer: B\nConfidence: 80 65",
+    "Answer: B\nConfidence: 85 or 90", "I am not 85% sure that it is B.",
     "I would answer if I were 85% sure.", "| Option | Confidence |\n|---|---|\n| A | 10 |\n| B | 85 |",
     "Answer: B\nI am 80 to 90% sure.", "Answer: B\nLack of confidence: 18", "The confidence interval is 95%.",
 )  # fmt: skip
@@ -197,7 +198,8 @@ REVISED = (
     "I'd now put my confidence at 65.", "I take that back; 65%.", "No, 65.", "65 seems more realistic.",
     "Scratch that: 65/100", "I am reducing my confidence.", "Let me change it to 65.", "Sorry, I meant 65.",
     "I now think 65.", "Thinking again, 65.", "Then again, 65.", "On balance 65.", "I'm actually only 65% sure.",
-    "Let's say 65 instead.", "Or rather 65%.", "That is too high; 65.", "That's too high. I'd go with 65.", "I'd say 65.",
+    "Let's say 65 instead.", "Or rather 65%.", "That is too high; 65.", "That's too high. I'd go with 65.",
+    "I'd say 65.",
     "Lowering to 65.", "65, actually.", "Change that: 65.", "It should be 65.", "I mean 65.", "Better: 65", "-> 65",
     "Upon reflection, my confidence drops to 65.", "I overestimated, so 65.",
 )  # fmt: skip
