@@ -95,7 +95,7 @@ _OPENING = (
     r"(?:actually|wait|correction|scratch\sthat|strike\sthat|sorry|hmm|no|edit|updated|revised|reconsidering"
     r"|(?:up)?on\s(?:reflection|second\sthoughts?|balance)|thinking\s(?:again|about\sit)|then\sagain"
     r"|(?:i\s)?take\s(?:that|it)\sback|(?:or\s)?rather|better|change\sthat|i\smean|(?:it\s)?should\sbe|new\svalue"
-    r"|(?:i'd|i'll|let's|let\sme)\s(?:say|go)|i\snow\s(?:think|feel)|[-=]>"
+    r"|(?:i'd|i'll|let's|let[ ]me)\s(?:say|go)|i\snow\s(?:think|feel)|[-=]>"
     r"|(?:adjust|chang|lower|rais|reduc|revis)ing(?:\s(?:that|it|this))?(?:\sto)?)"
 )
 
