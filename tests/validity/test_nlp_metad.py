@@ -40,8 +40,8 @@ def enough(case: str, found: Coverage) -> bool:
 @pytest.mark.parametrize(
     ("design", "n", "n_studies"),
     [
-        ("right answers vary less", 300, 50),
-        ("few wrong answers", 300, 50),
+        ("right answers vary less", 300, 25),
+        ("few wrong answers", 300, 25),
         ("two models", 300, 25),
         ("two temperatures", 300, 25),
         ("other ways to compute", 500, 25),

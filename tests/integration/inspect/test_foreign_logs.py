@@ -129,6 +129,12 @@ def test_the_choice_of_with_confidence_is_that_of_the_report(tmp_path: Path) -> 
     assert set(file.columns["confidence"]) >= {0.8}
 
 
+def test_a_run_says_at_once_and_once_that_partial_credit_is_not_counted(tmp_path: Path, caplog) -> None:
+    run(ct.with_confidence(task(share())), tmp_path)
+    (warning,) = [each for each in caplog.messages if "neither right nor wrong" in each]
+    assert "--correct 'score>=0.5'" in warning
+
+
 def test_metrics_of_the_task_are_those_of_its_own_scorers_only(tmp_path: Path) -> None:
     def of_task(wrap: bool):
         plain = Task(

@@ -6,6 +6,7 @@ sample stay as they are, and the task's own scores do not change.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -30,6 +31,8 @@ from confidence_tasks.studies.benchmark.asking import NONE, parse_asks
 from confidence_tasks.studies.benchmark.trials import BenchmarkTrial, asked_trials
 from confidence_tasks.study.metrics import select_measures, summarise
 from confidence_tasks.study.structured import STRUCTURED
+
+_log = logging.getLogger(__name__)
 
 
 @metric(scores="unreduced")
@@ -93,6 +96,7 @@ def stated_confidence(
         _refuse_log_without_samples()
         asks, chosen = parse_asks(ask, structured=structured), Correctness.parse(correct, scorer)
     follows = SchemaGate()
+    told: set[str] = set()
 
     async def score(state: TaskState, target: Target) -> Score:
         if unscored := score_of_lost(state.store):
@@ -102,6 +106,9 @@ def stated_confidence(
         is_right, reason = correctness(state.scores or {}, chosen)
         value: dict[str, float] = {CORRECT: is_right}
         notes = {"correct": reason} if reason else {}
+        if reason and not told:  # before the whole run is paid for
+            told.add(reason)
+            _log.warning("An answer is not counted: %s", reason)
         if not asks:
             is_whole = state.output.choices and not why_stopped(state.output)
             value[STATED] = stated_confidence_of(reply_text(state.output) if is_whole else "")
