@@ -301,7 +301,7 @@ def _sum_of_accuracy(counts: FloatArray, right: FloatArray, start: FloatArray) -
     The sums run over a part of the distinct confidences at a time, which fits into the cache.
     """
     n_rows, n_distinct = counts.shape
-    harmonic = _harmonic_numbers(counts)
+    harmonic = _harmonic_numbers(counts, start)
     summed, above, right_above = np.zeros(n_rows), np.zeros(n_rows), np.zeros(n_rows)
     step = max(1, _CACHED // max(n_rows, 1))
     for begin in range(0, n_distinct, step):
@@ -325,19 +325,16 @@ _CACHED = 1 << 15
 """Number of entries of an array of which several fit into the cache."""
 
 
-def _harmonic_numbers(counts: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Return a function that gives harmonic numbers up to the sums of the rows of weights (R, g).
+def _harmonic_numbers(counts: FloatArray, start: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Return a function that gives harmonic numbers up to sums of weights (R, g), and up to ``start``.
 
     It looks whole numbers up in a table that is not too large.
     """
     most = counts.sum(axis=1).max(initial=0.0)
-    table = _interpolated(np.arange(int(most) + 1.0)) if most <= _MAX_TABULATED else np.zeros(0)
-
-    def harmonic(n: FloatArray) -> FloatArray:
-        whole = n.astype(np.intp)
-        return table.take(whole) if table.size and np.array_equal(whole, n) else _interpolated(n)
-
-    return harmonic
+    if most > _MAX_TABULATED or not all(np.array_equal(each, np.trunc(each)) for each in (counts, start)):
+        return _interpolated
+    table = _interpolated(np.arange(int(most) + 1.0))
+    return lambda n: table.take(n.astype(np.intp))
 
 
 def _interpolated(n: FloatArray) -> FloatArray:

@@ -194,8 +194,10 @@ def trials(
 
 def ratio(numerator: FloatArray, denominator: FloatArray, *, otherwise: float = np.nan) -> FloatArray:
     """Divide elementwise; where the denominator is 0 the result is ``otherwise``."""
-    divisible = denominator != 0.0
-    return np.where(divisible, numerator / np.where(divisible, denominator, 1.0), otherwise)
+    with np.errstate(divide="ignore", invalid="ignore"):  # faster than to divide some of the entries only
+        quotient = np.asarray(np.divide(numerator, denominator))
+    np.copyto(quotient, otherwise, where=denominator == 0.0)
+    return quotient
 
 
 @dataclass(frozen=True, slots=True)
