@@ -10,10 +10,7 @@ import logging
 import math
 from collections.abc import Mapping
 from typing import Any
-from zipfile import BadZipFile, ZipFile
 
-import click
-import fsspec
 from inspect_ai.model import get_model
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
@@ -28,6 +25,7 @@ from confidence_tasks.reading.explanation import escape_markdown
 from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.studies.benchmark.ask_inspect import ask_about, why_no_answer
 from confidence_tasks.studies.benchmark.asking import NONE, parse_asks
+from confidence_tasks.studies.benchmark.scored_log import refuse_log_without_samples
 from confidence_tasks.studies.benchmark.trials import BenchmarkTrial, asked_trials
 from confidence_tasks.study.metrics import select_measures, summarise
 from confidence_tasks.study.structured import STRUCTURED
@@ -93,7 +91,7 @@ def stated_confidence(
         samples. Inspect prints it.
     """
     with as_scorer_error():
-        _refuse_log_without_samples()
+        refuse_log_without_samples()
         asks, chosen = parse_asks(ask, structured=structured), Correctness.parse(correct, scorer)
     follows = SchemaGate()
     told: set[str] = set()
@@ -128,21 +126,3 @@ def stated_confidence(
         )
 
     return score
-
-
-def _refuse_log_without_samples() -> None:
-    """Raise ValueError if ``inspect score`` is given a log without samples: it would end as if it had scored them."""
-    command = click.get_current_context(silent=True)
-    path = command.params.get("log_file") if command and command.info_name == "score" else None
-    if not path or not str(path).endswith(".eval"):
-        return
-    try:
-        with fsspec.open(str(path), "rb") as file, ZipFile(file) as log:
-            has_samples = any(name.startswith("samples/") for name in log.namelist())
-    except (OSError, BadZipFile):  # the command says what is wrong with the file
-        return
-    if not has_samples:
-        raise ValueError(
-            f"{path}: the log has no samples, so there is no answer to ask about; run the task again without"
-            " --no-log-samples"
-        )
