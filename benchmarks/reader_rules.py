@@ -32,7 +32,7 @@ from confidence_tasks.harness.trial import trial_from_replies
 from confidence_tasks.reading import abstention, answers, cleaning, layouts, sentences
 from confidence_tasks.reading.integer_scale import PERCENT, Scale
 from confidence_tasks.studies.riskeval.reader import read_risk_reply
-from confidence_tasks.studies.scales.reader import read_scale_reply
+from confidence_tasks.studies.scales.trials import read_scale_reply
 from confidence_tasks.study.stage import ModelReply
 from confidence_tasks.study.trial import Kind, question_from_metadata
 

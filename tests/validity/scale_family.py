@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 from scipy.sparse import csr_array
 
-from confidence_tasks.reading.integer_scale import Scale
+from confidence_tasks.reading.integer_scale import ALL_SCALES, Scale
 from confidence_tasks.report.estimates.averages import mean
 from confidence_tasks.report.estimates.difference import paired_differences
 from confidence_tasks.report.estimates.distribution import Distribution
@@ -27,7 +27,7 @@ from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.inference.weights import TrialCounts
 from confidence_tasks.studies.scales.measures import MEASURES
-from confidence_tasks.studies.scales.replies import ALL_SCALES, BASELINE
+from confidence_tasks.studies.scales.replies import BASELINE
 from confidence_tasks.study.inference import Columns
 from confidence_tasks.study.kinds import CellTable
 from confidence_tasks.study.measure import Measure

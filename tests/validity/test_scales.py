@@ -11,7 +11,7 @@ import pytest
 from tests.items import reply_to
 from tests.trials import scale_trial
 
-from confidence_tasks.reading.integer_scale import Scale
+from confidence_tasks.reading.integer_scale import ALL_SCALES, GRANULARITY, Scale
 from confidence_tasks.simulation.reports import ENOUGH_ROUND_NUMBERS, report_confidence
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
@@ -20,7 +20,7 @@ from confidence_tasks.statistics.calibration import ece_noise_floor
 from confidence_tasks.statistics.inference import bonferroni
 from confidence_tasks.studies.scales import STUDY
 from confidence_tasks.studies.scales.measures import MEASURES
-from confidence_tasks.studies.scales.replies import ALL_SCALES, BASELINE, GRANULARITY
+from confidence_tasks.studies.scales.replies import BASELINE
 from confidence_tasks.study.columns import columns
 from confidence_tasks.study.inference import Columns
 

@@ -73,3 +73,9 @@ class Scale:
 
 PERCENT = Scale(0, 100)
 """The scale of percentages, to which a subject that ignores the bounds also reports."""
+
+GRANULARITY = (Scale(0, 5), Scale(0, 10), Scale(0, 20), Scale(0, 50), Scale(0, 100))
+BOUNDARY = (Scale(0, 100), Scale(20, 100), Scale(40, 100), Scale(60, 100))
+NONSTANDARD = (Scale(0, 100), Scale(0, 73), Scale(14, 86), Scale(7, 79), Scale(3, 38), Scale(0, 97))
+ALL_SCALES = tuple(dict.fromkeys(GRANULARITY + BOUNDARY + NONSTANDARD))
+"""The scales of the paper: those that differ in width, in the lower bound, and in bounds that are unusual."""

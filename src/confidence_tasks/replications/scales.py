@@ -9,13 +9,13 @@ from functools import partial
 
 import numpy as np
 
-from confidence_tasks.reading.integer_scale import Scale
+from confidence_tasks.reading.integer_scale import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
 from confidence_tasks.replications.numbers import is_better, is_worse, spread
 from confidence_tasks.report import paper
 from confidence_tasks.report.paper import MODELS, by_measure, heading
 from confidence_tasks.statistics import Estimate
 from confidence_tasks.statistics.discretization import top_value
-from confidence_tasks.studies.scales.replies import BASELINE, BOUNDARY, GRANULARITY, NONSTANDARD
+from confidence_tasks.studies.scales.replies import BASELINE
 
 _TASKS = ("scale_granularity", "scale_boundary", "scale_nonstandard")
 _SOURCES = {"MMLU": "mmlu", "GSM8K": "gsm8k", "TruthfulQA": "truthfulqa"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confidence_tasks.statistics import calibration, discrimination
+from confidence_tasks.statistics import calibration, discretization, discrimination
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.study.columns import has_status, right_and_wrong, smallest_set
 from confidence_tasks.study.computations import (
@@ -119,6 +119,25 @@ def calibration_error(
             inverted_test_of(calibration.BinnedTrials, correct, confidence, **options),
             informative=None if graded else smallest_set(*right_and_wrong(correct, confidence)),
         ),
+    )
+
+
+def rounded_share(confidence: str) -> Measure:
+    """Make the measure of how often the confidence in a column is rounded, as in tables 2 to 4 of arXiv:2605.23909."""
+    return proportion_measure(
+        "round_share",
+        statistic_of(discretization.round_share, confidence, lower=0.0, upper=1.0, step=0.05),
+        "Share of stated confidences that are multiples of .05.",
+    )
+
+
+def extra_bin_error(*, graded: bool = False) -> Measure:
+    """Make the measure of the calibration error by the bins that the text of arXiv:2605.23909 describes."""
+    return calibration_error(
+        "ece_extra_bin",
+        "Expected calibration error, bins closed on the left and an eleventh bin for a confidence of exactly 1.",
+        graded=graded,
+        edges="extra_bin",
     )
 
 

@@ -11,6 +11,7 @@ from tests.integration.docs.pages import ROOT
 
 from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
+from confidence_tasks.reading.integer_scale import BOUNDARY, GRANULARITY, NONSTANDARD
 from confidence_tasks.sources.table import SOURCES
 from confidence_tasks.studies.fermieval.replies import LEVELS
 from confidence_tasks.studies.logprob_metacognition import replies as nlp_metad
@@ -19,7 +20,6 @@ from confidence_tasks.studies.riskeval import replies as riskeval
 from confidence_tasks.studies.riskeval.replies import PENALTIES
 from confidence_tasks.studies.scales import SOURCES as SOURCES_OF_SCALES
 from confidence_tasks.studies.scales import replies as scales
-from confidence_tasks.studies.scales.replies import BOUNDARY, GRANULARITY, NONSTANDARD
 
 ENTRIES = sorted((ROOT / "register").glob("*/eval.yaml"))
 

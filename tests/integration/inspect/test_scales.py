@@ -6,9 +6,9 @@ from statistics import NormalDist
 import pytest
 
 from confidence_tasks import scale_granularity
+from confidence_tasks.reading.integer_scale import GRANULARITY
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.studies.scales.measures import MEASURES
-from confidence_tasks.studies.scales.replies import GRANULARITY
 from confidence_tasks.study.trial import STATUSES
 
 from .conftest import Run, metrics, saying, trials

@@ -17,13 +17,13 @@ from confidence_tasks.catalogue import LM_EVAL_TASKS, studies
 from confidence_tasks.cli import main
 from confidence_tasks.harness.lm_eval.groups import task_groups
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+from confidence_tasks.reading.integer_scale import BOUNDARY, GRANULARITY, NONSTANDARD
 from confidence_tasks.simulation import reply
 from confidence_tasks.studies.question_sets.replies import (
     QUESTION_SETS,
     confidence_in_form,
     reply_in_form,
 )
-from confidence_tasks.studies.scales.replies import BOUNDARY, GRANULARITY, NONSTANDARD
 
 
 @pytest.fixture(scope="module")

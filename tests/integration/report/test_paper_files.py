@@ -17,9 +17,9 @@ from tests.unit.report.runs import write
 from tests.unit.report.test_paper import table
 
 from confidence_tasks.drawing import Colour
+from confidence_tasks.reading.integer_scale import GRANULARITY
 from confidence_tasks.report.commands.report import report as command
 from confidence_tasks.report.paper.files import paper_frame, write_paper
-from confidence_tasks.studies.scales.replies import GRANULARITY
 
 # A model of the trials has a Chinese name, which the fonts of matplotlib lack.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Glyph:UserWarning")]

@@ -44,8 +44,8 @@ from confidence_tasks.studies.riskeval.reader import read_risk_reply
 from confidence_tasks.studies.riskeval.replies import judge_prompt, parser_prompt
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.studies.scales.reader import read_scale_reply
 from confidence_tasks.studies.scales.replies import ELICITATIONS
+from confidence_tasks.studies.scales.trials import read_scale_reply
 from confidence_tasks.study.stage import Token
 from confidence_tasks.study.trial import STATUSES, Kind, Question
 

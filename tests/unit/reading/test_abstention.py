@@ -14,8 +14,7 @@ from confidence_tasks.studies.lifeeval.reader import read_age
 from confidence_tasks.studies.riskeval.confidence import find_confidences
 from confidence_tasks.studies.riskeval.reader import read_risk_reply
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
-from confidence_tasks.studies.scales.reader import read_scale_reply
-from confidence_tasks.studies.scales.trials import read_reply
+from confidence_tasks.studies.scales.trials import read_reply, read_scale_reply
 from confidence_tasks.study import ModelReply, Question
 
 CAPITALS = ("Paris", "London", "Rome", "Berlin")

@@ -26,7 +26,7 @@ from confidence_tasks.reading.cleaning import (
 from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.studies.riskeval.reader import read_risk_reply
-from confidence_tasks.studies.scales.reader import read_scale_reply
+from confidence_tasks.studies.scales.trials import read_scale_reply
 
 EXAMPLES = {
     "thought": "<think>A? No.</think>B",

@@ -12,7 +12,7 @@ from tests.unit.studies.logprob_trials import trials as logprob_trials
 
 from confidence_tasks.logs.about_models import AboutModels
 from confidence_tasks.logs.task_trials import group_by_task
-from confidence_tasks.reading.integer_scale import Scale
+from confidence_tasks.reading.integer_scale import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
 from confidence_tasks.report import collect
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.extra_tables import overviews
@@ -28,7 +28,6 @@ from confidence_tasks.studies.fermieval.logprob.trials import distribution_trial
 from confidence_tasks.studies.fermieval.replies import interval_reply
 from confidence_tasks.studies.lifeeval.trials import maximum_score
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
-from confidence_tasks.studies.scales.replies import BOUNDARY, GRANULARITY, NONSTANDARD
 
 MODELS = ('lab/a_b&50%\\x#{1}$^~"q"', '=cmd|模型<i>é"')
 """Names with special characters of LaTeX, HTML and spreadsheets."""

@@ -10,7 +10,7 @@ import pytest
 from tests.items import reply_to, riskeval_items, scale_items
 from tests.trials import fermieval_trial, lifeeval_trial, scale_trial
 
-from confidence_tasks.reading.integer_scale import Scale
+from confidence_tasks.reading.integer_scale import GRANULARITY, Scale
 from confidence_tasks.report import Collection, Report, report_of
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, load
@@ -22,7 +22,6 @@ from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval.replies import penalty_of
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.studies.scales import STUDY as SCALES
-from confidence_tasks.studies.scales.replies import GRANULARITY
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.trial import Item
 

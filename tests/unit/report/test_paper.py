@@ -18,12 +18,12 @@ from tests.unit.report.paper_runs import (
 from tests.unit.report.runs import write
 
 from confidence_tasks.catalogue import studies
+from confidence_tasks.reading.integer_scale import GRANULARITY
 from confidence_tasks.report.labels import latex
 from confidence_tasks.report.paper import NotMade, PaperTable, heading
 from confidence_tasks.report.paper.files import html_table, latex_paper_table, write_paper
 from confidence_tasks.report.paper.filled import replications
 from confidence_tasks.statistics import complete, ece
-from confidence_tasks.studies.scales.replies import GRANULARITY
 
 REPLICATIONS = {paper.name: paper for paper in replications()}
 

@@ -11,9 +11,10 @@ import pytest
 from tests.unit.report.paper_runs import MODELS, fermi_rows, filled_from, scale_rows
 from tests.unit.report.runs import write
 
+from confidence_tasks.reading.integer_scale import BOUNDARY, GRANULARITY
 from confidence_tasks.report.paper import PaperTable
 from confidence_tasks.report.paper.files import paper_frame
-from confidence_tasks.studies.scales.replies import BASELINE, BOUNDARY, GRANULARITY
+from confidence_tasks.studies.scales.replies import BASELINE
 
 GRANULARITY_ONLY = {"scale_granularity": GRANULARITY}
 

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.studies.scale_rules import REPORTS
 
-from confidence_tasks.reading.integer_scale import PERCENT, Scale
+from confidence_tasks.reading.integer_scale import ALL_SCALES, PERCENT, Scale
 from confidence_tasks.reading.stated_on_scale import read_on_scale
-from confidence_tasks.studies.scales.reader import read_scale_reply
-from confidence_tasks.studies.scales.replies import ALL_SCALES
+from confidence_tasks.studies.scales.trials import read_scale_reply
 
 ON_20, ON_100 = Scale(0, 20), Scale(0, 100)
 

@@ -9,10 +9,10 @@ from tests.unit.studies.scale_rules import ARRANGEMENTS, REPORTS
 
 from confidence_tasks.reading.answers import ANSWER_FORMS
 from confidence_tasks.reading.cleaning import CLEANING, VALUE_CLEANING
-from confidence_tasks.reading.integer_scale import Scale
+from confidence_tasks.reading.integer_scale import ALL_SCALES, Scale
 from confidence_tasks.reading.layouts import LAYOUTS
-from confidence_tasks.studies.scales.reader import read_scale_reply
-from confidence_tasks.studies.scales.replies import ALL_SCALES, ELICITATIONS, TOP_K, scale_prompt
+from confidence_tasks.studies.scales.replies import ELICITATIONS, TOP_K, scale_prompt
+from confidence_tasks.studies.scales.trials import read_scale_reply
 from confidence_tasks.study.trial import LETTERS, Kind, Question, Reading
 
 KINDS: tuple[Kind, ...] = ("choice", "number", "text", "boolean")

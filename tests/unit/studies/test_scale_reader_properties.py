@@ -9,9 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.unit.studies.awkward_scale_replies import CAPITALS
 
-from confidence_tasks.reading.integer_scale import Scale
-from confidence_tasks.studies.scales.reader import read_scale_reply
-from confidence_tasks.studies.scales.replies import ALL_SCALES, ELICITATIONS
+from confidence_tasks.reading.integer_scale import ALL_SCALES, Scale
+from confidence_tasks.studies.scales.replies import ELICITATIONS
+from confidence_tasks.studies.scales.trials import read_scale_reply
 from confidence_tasks.study.trial import LETTERS, Kind, Reading
 
 KINDS: tuple[Kind, ...] = ("choice", "number", "text", "boolean")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from confidence_tasks.reading.integer_scale import Scale
-from confidence_tasks.studies.scales.reader import read_scale_reply
+from confidence_tasks.studies.scales.trials import read_scale_reply
 from confidence_tasks.study.trial import LETTERS
 
 ON_20 = Scale(0, 20)

@@ -8,18 +8,11 @@ from tests.items import scale_items
 from tests.trials import scale_trial
 
 from confidence_tasks import scale_boundary, scale_granularity, scale_nonstandard
-from confidence_tasks.reading.integer_scale import Scale
+from confidence_tasks.reading.integer_scale import ALL_SCALES, BOUNDARY, GRANULARITY, NONSTANDARD, Scale
 from confidence_tasks.simulation.reports import report_confidence, simulated_reports
 from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.sources import Question, SourceError, load
-from confidence_tasks.studies.scales.replies import (
-    ALL_SCALES,
-    BASELINE,
-    BOUNDARY,
-    GRANULARITY,
-    NONSTANDARD,
-    scale_prompt,
-)
+from confidence_tasks.studies.scales.replies import BASELINE, scale_prompt
 
 # the design
 

@@ -9,12 +9,11 @@ from difflib import get_close_matches
 from typing import Any
 
 from confidence_tasks.reading.cleaning import truncate_reply
-from confidence_tasks.reading.integer_scale import Scale
+from confidence_tasks.reading.integer_scale import ALL_SCALES, Scale
 from confidence_tasks.reading.stated_on_scale import read_stated_confidence
 from confidence_tasks.reading.sureness import EXPRESSIONS, read_expression, true_probability
 from confidence_tasks.reading.thoughts import without_thoughts
 from confidence_tasks.reading.token_probabilities import tokens_from_reply
-from confidence_tasks.studies.scales.replies import ALL_SCALES
 from confidence_tasks.study.parameter import parse_list
 from confidence_tasks.study.stage import ModelReply
 from confidence_tasks.study.structured import object_schema, read_object

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from confidence_tasks.statistics import calibration, discretization
+from confidence_tasks.statistics import calibration
 from confidence_tasks.studies.lifeeval.replies import CONDITIONS
 from confidence_tasks.study import TaskMetrics
 from confidence_tasks.study.columns import GRADED, smallest_set
@@ -20,8 +20,9 @@ from confidence_tasks.study.measures import (
     PARSE_RATE,
     PARSE_RATE_STRICT,
     calibration_error,
+    extra_bin_error,
     mean_measure,
-    proportion_measure,
+    rounded_share,
 )
 from confidence_tasks.study.metrics import select_measures, summarise
 
@@ -31,25 +32,6 @@ AGE_BANDS = ((0, 19), (20, 39), (40, 59), (60, 79), (80, 150))
 
 _SAME_SCORE = 1e-9
 """Maximum rounding error of a score."""
-
-
-def rounded_share(confidence: str) -> Measure:
-    """Make the measure of how often the confidence in a column is rounded, as in tables 2 to 4 of the paper."""
-    return proportion_measure(
-        "round_share",
-        statistic_of(discretization.round_share, confidence, lower=0.0, upper=1.0, step=0.05),
-        "Share of stated confidences that are multiples of .05.",
-    )
-
-
-def extra_bin_error(*, graded: bool = False) -> Measure:
-    """Make the measure of the calibration error by the bins that the paper's text describes."""
-    return calibration_error(
-        "ece_extra_bin",
-        "Expected calibration error, bins closed on the left and an eleventh bin for a confidence of exactly 1.",
-        graded=graded,
-        edges="extra_bin",
-    )
 
 
 MEASURES: tuple[Measure, ...] = (

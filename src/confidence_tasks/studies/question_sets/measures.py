@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from confidence_tasks.statistics import sdt
-from confidence_tasks.studies.lifeeval.measures import extra_bin_error, rounded_share
 from confidence_tasks.studies.question_sets.replies import QUESTION_SETS, Form
 from confidence_tasks.study import TaskMetrics
 from confidence_tasks.study.columns import right_and_wrong, smallest_set
@@ -26,9 +25,11 @@ from confidence_tasks.study.measures import (
     PARSE_RATE_STRICT,
     auroc,
     calibration_error,
+    extra_bin_error,
     mean_measure,
     overconfidence,
     proportion_measure,
+    rounded_share,
 )
 from confidence_tasks.study.metrics import select_measures, summarise
 from confidence_tasks.study.standard import (

@@ -6,16 +6,9 @@ Dai (2026), arXiv:2603.09309.
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from confidence_tasks.reading.integer_scale import Scale
+from confidence_tasks.reading.integer_scale import ALL_SCALES, BOUNDARY, GRANULARITY, NONSTANDARD, Scale
 from confidence_tasks.studies.scales import measures, replies, subject, trials
-from confidence_tasks.studies.scales.replies import (
-    ALL_SCALES,
-    BOUNDARY,
-    ELICITATIONS,
-    GRANULARITY,
-    NONSTANDARD,
-    PROMPTS,
-)
+from confidence_tasks.studies.scales.replies import ELICITATIONS, PROMPTS
 from confidence_tasks.study import (
     BINARY,
     STRUCTURED,

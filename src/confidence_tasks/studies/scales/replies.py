@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from confidence_tasks.reading.integer_scale import PERCENT, Scale
+from confidence_tasks.reading.reply_format import ANSWER_AND_CONFIDENCE, Format
 from confidence_tasks.simulation.reply import (
     REFUSAL,
     Reply,
@@ -33,11 +33,7 @@ from confidence_tasks.study.parameter import parse_list
 from confidence_tasks.study.structured import answer_schema, answer_value, is_structured, on_one_line
 from confidence_tasks.study.trial import Kind, require_keys
 
-GRANULARITY = (Scale(0, 5), Scale(0, 10), Scale(0, 20), Scale(0, 50), Scale(0, 100))
-BOUNDARY = (Scale(0, 100), Scale(20, 100), Scale(40, 100), Scale(60, 100))
-NONSTANDARD = (Scale(0, 100), Scale(0, 73), Scale(14, 86), Scale(7, 79), Scale(3, 38), Scale(0, 97))
 BASELINE = PERCENT
-ALL_SCALES = tuple(dict.fromkeys(GRANULARITY + BOUNDARY + NONSTANDARD))
 
 
 Elicitation = Literal["verbal", "cot", "top_k"]
@@ -80,59 +76,6 @@ _FORMAT = "Respond in the following format only:\n"
 _OBJECT = "Respond with a JSON object with the following keys only:\n"
 _GUESSES = f"Give your {TOP_K} best guesses, the best first, each with its own confidence.\n"
 
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """Format of the reply that a prompt asks for.
-
-    Attributes
-    ----------
-    labels : tuple of str
-        Labels of the last lines, alternately of an answer and of its confidence.
-    reasoning_label : str
-        Label of the free text before those lines; empty if the format has none.
-    placeholder : str
-        Text that stands for an answer in the prompt.
-    answer_index : int
-        Index of the answer that is scored if a reply gives several: 0 for the first, -1 for the last.
-    """
-
-    labels: tuple[str, ...] = ("Answer:", "Confidence:")
-    reasoning_label: str = ""
-    placeholder: str = "<your answer>"
-    answer_index: int = -1
-
-    def fill(self, reasoning: str, values: Sequence[str]) -> str:
-        """Return a reply in the format; labels without a value are left out."""
-        lines = [f"{self.reasoning_label} {reasoning}"] if self.reasoning_label else []
-        lines += [f"{label} {value}" for label, value in zip(self.labels, values, strict=False)]
-        return "\n".join(lines)
-
-    def template(self, scale: Scale) -> str:
-        """Return the format as the prompt shows it."""
-        reasoning = f"<your step-by-step {self.reasoning_label.rstrip(':').lower()}>"
-        values = (self.placeholder, f"<integer between {scale.lower} and {scale.upper}>")
-        return self.fill(reasoning, values * (len(self.labels) // 2))
-
-    def as_object(self) -> Format:
-        """Return the format with the keys of a JSON object as labels.
-
-        Examples
-        --------
-        >>> Format(("Final Answer:", "Confidence:")).as_object().labels
-        ('final_answer:', 'confidence:')
-        """
-        keys = tuple(label.lower().replace(" ", "_") for label in self.labels)
-        return replace(self, labels=keys, reasoning_label=self.reasoning_label.lower())
-
-    def key_names(self) -> list[str]:
-        """Return the keys of a JSON object, in the order of its values."""
-        labels = filter(None, (self.reasoning_label, *self.labels))
-        return [label.rstrip(":") for label in labels]
-
-
-ANSWER_AND_CONFIDENCE = Format()
-"""Two lines and nothing else."""
 
 _GUESSES_FORMAT = Format(
     tuple(f"{label} {i}:" for i in range(1, TOP_K + 1) for label in ("Answer", "Confidence")),

@@ -6,13 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from confidence_tasks.reading.answer_and_confidence import read_answer_and_confidence
 from confidence_tasks.reading.answers import known_answers
 from confidence_tasks.reading.explanation import answer_and_key, format_number
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.integer_scale import Scale
-from confidence_tasks.studies.scales.reader import read_scale_reply
+from confidence_tasks.studies.scales.replies import Elicitation, reply_format
 from confidence_tasks.study.stage import Replies, Token
-from confidence_tasks.study.trial import Question, ReadTrial, read_trial
+from confidence_tasks.study.trial import Kind, Question, Reading, ReadTrial, read_trial
 
 
 class ScaleTrial(ReadTrial):
@@ -29,6 +30,24 @@ class ScaleTrial(ReadTrial):
     confidence_raw: float
     lower: float
     upper: float
+
+
+def read_scale_reply(
+    text: str, scale: Scale, *, kind: Kind, choices: Sequence[str] = (), elicitation: Elicitation = "verbal"
+) -> Reading:
+    r"""Read the answer and the confidence that a reply to the prompt of a kind of question and an elicitation states.
+
+    Of the guesses of ``top_k``, the first and best one is read.
+
+    Examples
+    --------
+    >>> read_scale_reply("Solution: 17 * 3 = 51\nFinal Answer: 51\nConfidence: 17", Scale(0, 20), kind="number")
+    Reading(answer='51', confidence_raw=17.0, status='ok', rules=())
+    """
+    expected_format = reply_format(kind, elicitation)
+    return read_answer_and_confidence(
+        text, scale, kind=kind, choices=choices, expected_format=expected_format
+    )
 
 
 def read_reply(question: Question, condition: str, replies: Replies) -> ScaleTrial:

@@ -13,15 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from confidence_tasks.reading.answer_and_confidence import read_answer_and_confidence
 from confidence_tasks.reading.answers import known_answers, read_answer
 from confidence_tasks.reading.cleaning import apply_rules, clean, trim_span, truncate_reply
 from confidence_tasks.reading.cut_off import ends_in_format
 from confidence_tasks.reading.integer_scale import PERCENT
 from confidence_tasks.reading.layouts import LAYOUTS
+from confidence_tasks.reading.reply_format import ANSWER_AND_CONFIDENCE
 from confidence_tasks.reading.stated_on_scale import read_stated_confidence
 from confidence_tasks.reading.sureness import SPAN
-from confidence_tasks.studies.scales.reader import read_scale_reply
-from confidence_tasks.studies.scales.replies import ANSWER_AND_CONFIDENCE
 from confidence_tasks.study import Question, Reading
 from confidence_tasks.study.structured import answer_schema, is_structured, on_one_line, read_object
 
@@ -51,13 +51,7 @@ def read_answer_reply(reply: str, question: Question) -> AnswerReply:
 
 
 def _read_text(reply: str, question: Question) -> Reading:
-    return read_scale_reply(
-        reply,
-        PERCENT,
-        kind=question.kind,
-        choices=known_answers(question),
-        expected_format=ANSWER_AND_CONFIDENCE,
-    )
+    return read_answer_and_confidence(reply, PERCENT, kind=question.kind, choices=known_answers(question))
 
 
 def answer_schemas(question: Question) -> dict[str, Mapping[str, Any]]:

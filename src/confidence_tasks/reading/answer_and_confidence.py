@@ -21,10 +21,10 @@ from confidence_tasks.reading.cleaning import apply_rules, clean, last_box, read
 from confidence_tasks.reading.fields import status_of
 from confidence_tasks.reading.integer_scale import Scale
 from confidence_tasks.reading.layouts import LAYOUTS
+from confidence_tasks.reading.reply_format import ANSWER_AND_CONFIDENCE, Format
 from confidence_tasks.reading.sentences import revises_confidence
 from confidence_tasks.reading.stated_on_scale import read_on_scale
 from confidence_tasks.reading.statements import Statement, find_statements
-from confidence_tasks.studies.scales.replies import Elicitation, Format, reply_format
 from confidence_tasks.study.trial import Kind, Reading
 
 # Replies in the requested format --------------------------------------------------------------------------------
@@ -196,14 +196,13 @@ def _read_turn(text: str, expected: ExpectedReply) -> Reading:
     return Reading(answer_text, raw, status, tuple(rules))
 
 
-def read_scale_reply(
+def read_answer_and_confidence(
     text: str,
     scale: Scale,
     *,
     kind: Kind,
     choices: Sequence[str] = (),
-    elicitation: Elicitation = "verbal",
-    expected_format: Format | None = None,
+    expected_format: Format = ANSWER_AND_CONFIDENCE,
 ) -> Reading:
     r"""Read the answer and the confidence that a reply states.
 
@@ -219,10 +218,8 @@ def read_scale_reply(
         Kind of the answer.
     choices : sequence of str
         The options in the order shown; required for ``choice``.
-    elicitation : {"verbal", "cot", "top_k"}
-        Elicitation method of the prompt; of the guesses of ``top_k``, the first and best one is read.
     expected_format : Format, optional
-        Format of the prompt; by default the format of the kind and the elicitation method.
+        Format that the prompt asks for; by default an answer and a confidence, in two lines.
 
     Returns
     -------
@@ -237,14 +234,14 @@ def read_scale_reply(
 
     Examples
     --------
-    >>> cities = ("Paris", "London", "Rome", "Berlin")
-    >>> read_scale_reply("Answer: B\nConfidence: 17", Scale(0, 20), kind="choice", choices=cities)
+    >>> asked = {"kind": "choice", "choices": ("Paris", "London", "Rome", "Berlin")}
+    >>> read_answer_and_confidence("Answer: B\nConfidence: 17", Scale(0, 20), **asked)
     Reading(answer='B', confidence_raw=17.0, status='ok', rules=())
-    >>> read_scale_reply("**Answer:** London\n**Confidence:** 17/20", Scale(0, 20), kind="choice", choices=cities)
+    >>> read_answer_and_confidence("**Answer:** London\n**Confidence:** 17/20", Scale(0, 20), **asked)
     Reading(answer='B', confidence_raw=17.0, status='repaired', rules=('markdown', 'of_upper'))
-    >>> read_scale_reply("Final Answer: $1,234.50\nConfidence: 85%", Scale(0, 20), kind="number")
+    >>> read_answer_and_confidence("Final Answer: $1,234.50\nConfidence: 85%", Scale(0, 20), kind="number")
     Reading(answer='1234.5', confidence_raw=85.0, status='out_of_range', rules=('percent',))
     """
     text = truncate_reply(text)
-    expected = ExpectedReply(scale, kind, choices, expected_format or reply_format(kind, elicitation))
+    expected = ExpectedReply(scale, kind, choices, expected_format)
     return _read_strictly(text, expected) or _read_leniently(text, expected)
