@@ -33,10 +33,10 @@ COMPLEXITY = 10
 COMPLEX_FUNCTIONS: Mapping[str, int] = {
     "harness": 9,
     "new_study": 1,
-    "reading": 9,
+    "reading": 12,
     "simulation": 1,
     "sources": 5,
-    "studies": 16,
+    "studies": 13,
     "study": 4,
 }
 """Number of functions above that complexity by folder: lower it when one goes. No other folder has any."""
