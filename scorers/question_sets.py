@@ -3,7 +3,7 @@
 from inspect_ai.scorer import Scorer, scorer
 
 from confidence_tasks.harness.inspect.scoring import study_scorer
-from confidence_tasks.studies.question_sets import STUDY
+from confidence_tasks.studies.lifeeval.question_sets import STUDY
 
 
 @scorer(metrics=[])

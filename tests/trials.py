@@ -10,13 +10,13 @@ from confidence_tasks.studies.fermieval.replies import condition_of as condition
 from confidence_tasks.studies.fermieval.sampling.measures import sampling_summary
 from confidence_tasks.studies.fermieval.sampling.trials import ASKS, Ask, SampleTrial, cell_of, read_sample
 from confidence_tasks.studies.fermieval.trials import IntervalTrial, read_interval
+from confidence_tasks.studies.lifeeval.question_sets.trials import QuestionSetTrial
+from confidence_tasks.studies.lifeeval.question_sets.trials import read_reply as read_set_reply
 from confidence_tasks.studies.lifeeval.trials import LifeEvalTrial, read_guess
 from confidence_tasks.studies.logprob_metacognition.replies import ANSWER, GOLD
 from confidence_tasks.studies.logprob_metacognition.replies import CONDITIONS as TEMPERATURE_CONDITIONS
 from confidence_tasks.studies.logprob_metacognition.trials import LogprobTrial
 from confidence_tasks.studies.logprob_metacognition.trials import read_reply as read_short_reply
-from confidence_tasks.studies.question_sets.trials import QuestionSetTrial
-from confidence_tasks.studies.question_sets.trials import read_reply as read_set_reply
 from confidence_tasks.studies.scales.replies import Elicitation
 from confidence_tasks.studies.scales.trials import ScaleTrial
 from confidence_tasks.studies.scales.trials import read_reply as read_scaled_reply

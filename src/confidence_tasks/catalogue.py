@@ -49,7 +49,8 @@ def studies() -> tuple[Study, ...]:
     >>> [study.name for study in studies()][:2]
     ['benchmark', 'fermieval']
     """
-    by_name = {study.name: study for study in (import_module(name).STUDY for name in own_packages())}
+    own: list[Study] = [import_module(name).STUDY for name in own_packages()]
+    by_name = {study.name: study for study in sorted(own, key=lambda study: study.name)}
     for entry in entry_points(group=ENTRY_POINTS):
         try:
             study = entry.load()

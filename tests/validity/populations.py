@@ -22,9 +22,9 @@ from confidence_tasks.studies.fermieval.measures import MEASURES as FERMI_MEASUR
 from confidence_tasks.studies.fermieval.replies import LEVELS, TEST, level_of
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
 from confidence_tasks.studies.lifeeval import measures as lifeeval
+from confidence_tasks.studies.lifeeval.question_sets import STUDY as QUESTION_SETS
+from confidence_tasks.studies.lifeeval.question_sets import measures as question_sets
 from confidence_tasks.studies.lifeeval.report import by_radius_sex_and_age
-from confidence_tasks.studies.question_sets import STUDY as QUESTION_SETS
-from confidence_tasks.studies.question_sets import measures as question_sets
 from confidence_tasks.studies.riskeval import measures as riskeval_measures
 from confidence_tasks.studies.riskeval.replies import penalty_of
 from confidence_tasks.studies.riskeval.report import by_penalty_and_regime

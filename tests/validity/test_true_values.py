@@ -16,7 +16,7 @@ from confidence_tasks.simulation.subject import PROFILES, Subject
 from confidence_tasks.sources import Question
 from confidence_tasks.studies.fermieval.logprob.trials import distribution_trial
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
-from confidence_tasks.studies.question_sets.replies import QUESTION_SETS
+from confidence_tasks.studies.lifeeval.question_sets.replies import QUESTION_SETS
 from confidence_tasks.studies.riskeval.trials import riskeval_trial
 from confidence_tasks.study.columns import columns
 

@@ -9,7 +9,9 @@ _MOVED = {
     f"confidence_tasks.studies.{before}:{name}": f"confidence_tasks.studies.{now}:{name}"
     for before, now, name in (
         ("lifeeval.trials", "lifeeval.measures", "lifeeval_summary"),
-        ("question_sets.trials", "question_sets.measures", "question_set_summary"),
+        ("question_sets", "lifeeval.question_sets", "STUDY"),
+        ("question_sets.trials", "lifeeval.question_sets.measures", "question_set_summary"),
+        ("question_sets.measures", "lifeeval.question_sets.measures", "question_set_summary"),
         ("logprob_metacognition.trials", "logprob_metacognition.measures", "nlp_summary"),
         ("fermieval.trials", "fermieval.summary", "fermieval_summary"),
         ("fermieval_logprob", "fermieval.logprob", "STUDY"),

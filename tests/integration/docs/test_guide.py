@@ -34,8 +34,8 @@ from confidence_tasks.studies.fermieval import summary as fermieval
 from confidence_tasks.studies.fermieval.logprob import measures as fermieval_logprob
 from confidence_tasks.studies.fermieval.sampling import measures as fermieval_sampling
 from confidence_tasks.studies.lifeeval import measures as lifeeval
+from confidence_tasks.studies.lifeeval.question_sets import measures as question_sets
 from confidence_tasks.studies.logprob_metacognition import measures as nlp_metad
-from confidence_tasks.studies.question_sets import measures as question_sets
 from confidence_tasks.studies.riskeval import measures as riskeval_measures
 from confidence_tasks.studies.riskeval.replies import PENALTIES
 from confidence_tasks.studies.scales import measures as scales

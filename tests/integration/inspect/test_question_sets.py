@@ -8,8 +8,8 @@ import pytest
 from inspect_ai.model import get_model
 
 from confidence_tasks import boolq, halueval, lsat_ar, sat_en, sciq
-from confidence_tasks.studies.question_sets.measures import measures_of
-from confidence_tasks.studies.question_sets.replies import QUESTION_SETS
+from confidence_tasks.studies.lifeeval.question_sets.measures import measures_of
+from confidence_tasks.studies.lifeeval.question_sets.replies import QUESTION_SETS
 
 from .conftest import Run, metrics, trials
 

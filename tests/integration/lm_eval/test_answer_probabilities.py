@@ -6,8 +6,8 @@ from tests.integration.lm_eval.harnesses import Scripted, different, inspect_met
 from confidence_tasks import boolq, lifeeval, sciq
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.studies.lifeeval import measures as lifeeval_scorers
-from confidence_tasks.studies.question_sets.measures import measures_of
-from confidence_tasks.studies.question_sets.replies import options_reply
+from confidence_tasks.studies.lifeeval.question_sets.measures import measures_of
+from confidence_tasks.studies.lifeeval.question_sets.replies import options_reply
 
 ASKED = {"n": 12, "top_logprobs": 20}
 

@@ -19,7 +19,7 @@ from confidence_tasks.harness.lm_eval.groups import task_groups
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.reading.integer_scale import BOUNDARY, GRANULARITY, NONSTANDARD
 from confidence_tasks.simulation import reply
-from confidence_tasks.studies.question_sets.replies import (
+from confidence_tasks.studies.lifeeval.question_sets.replies import (
     QUESTION_SETS,
     confidence_in_form,
     reply_in_form,

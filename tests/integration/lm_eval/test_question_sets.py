@@ -9,8 +9,8 @@ import pytest
 from tests.integration.lm_eval.harnesses import Scripted, both_models, different, inspect_metrics, lm_eval_run
 
 import confidence_tasks
-from confidence_tasks.studies.question_sets.measures import measures_of
-from confidence_tasks.studies.question_sets.replies import (
+from confidence_tasks.studies.lifeeval.question_sets.measures import measures_of
+from confidence_tasks.studies.lifeeval.question_sets.replies import (
     QUESTION_SETS,
     boolean_reply,
     judgement_reply,

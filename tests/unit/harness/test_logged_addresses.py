@@ -13,6 +13,7 @@ BEFORE = (
     "fermieval_sampling.trials:sampling_summary",
     "lifeeval.trials:lifeeval_summary",
     "logprob_metacognition.trials:nlp_summary",
+    "question_sets.measures:question_set_summary",
     "question_sets.trials:question_set_summary",
     "riskeval.measures:riskeval_summary",
 )
@@ -24,6 +25,6 @@ def test_a_function_is_found_by_an_earlier_address(address: str) -> None:
     assert found.__name__ == address.partition(":")[2]
 
 
-@pytest.mark.parametrize("name", ["fermieval_logprob", "fermieval_sampling"])
+@pytest.mark.parametrize("name", ["fermieval_logprob", "fermieval_sampling", "question_sets"])
 def test_a_study_is_found_by_its_earlier_folder(name: str) -> None:
     assert load_study(f"confidence_tasks.studies.{name}:STUDY").name == name

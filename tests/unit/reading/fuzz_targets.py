@@ -29,14 +29,14 @@ from confidence_tasks.studies.fermieval.logprob import trials as fermieval_logpr
 from confidence_tasks.studies.fermieval.logprob.distribution import integer_probabilities, read_distribution
 from confidence_tasks.studies.fermieval.replies import read_fermi_exponent, read_fermi_interval
 from confidence_tasks.studies.lifeeval import STUDY as LIFEEVAL
-from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
-from confidence_tasks.studies.logprob_metacognition.replies import read_short_answer
-from confidence_tasks.studies.question_sets import STUDY as QUESTION_SETS
-from confidence_tasks.studies.question_sets.reader import (
+from confidence_tasks.studies.lifeeval.question_sets import STUDY as QUESTION_SETS
+from confidence_tasks.studies.lifeeval.question_sets.reader import (
     read_boolean_reply,
     read_judgement,
     read_options_reply,
 )
+from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
+from confidence_tasks.studies.logprob_metacognition.replies import read_short_answer
 from confidence_tasks.studies.riskeval import STUDY as RISKEVAL
 from confidence_tasks.studies.riskeval.confidence import find_confidences, verbal_confidence
 from confidence_tasks.studies.riskeval.judgements import read_parser_reply, read_verdict

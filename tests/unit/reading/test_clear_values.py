@@ -16,8 +16,8 @@ from confidence_tasks.reading.fields import read_probability
 from confidence_tasks.reading.integer_scale import PERCENT, Scale
 from confidence_tasks.reading.languages import LANGUAGES
 from confidence_tasks.reading.stated import stated_confidence_of
+from confidence_tasks.studies.lifeeval.question_sets.reader import read_boolean_reply, read_judgement
 from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
-from confidence_tasks.studies.question_sets.reader import read_boolean_reply, read_judgement
 from confidence_tasks.studies.riskeval.reader import read_risk_reply
 from confidence_tasks.studies.scales.trials import read_scale_reply
 from confidence_tasks.studies.signals.reader import read_answer_reply, read_guesses, read_percent

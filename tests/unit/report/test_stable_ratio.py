@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from confidence_tasks import compare, summary
+from confidence_tasks.studies.lifeeval.question_sets.measures import BOOLEAN_MEASURES
 from confidence_tasks.studies.logprob_metacognition import STUDY as LOGPROB
-from confidence_tasks.studies.question_sets.measures import BOOLEAN_MEASURES
 from confidence_tasks.studies.scales import STUDY as SCALES
 from confidence_tasks.study.columns import rows_of
 from confidence_tasks.study.metrics import summarise

@@ -16,8 +16,8 @@ from tests.trials import lifeeval_trial, question_set_trial
 
 from confidence_tasks.sources import Question, load
 from confidence_tasks.sources.generated import lifeeval_questions
+from confidence_tasks.studies.lifeeval.question_sets.replies import QUESTION_SETS
 from confidence_tasks.studies.lifeeval.trials import guess_score
-from confidence_tasks.studies.question_sets.replies import QUESTION_SETS
 
 from .question_sets_replies import DEEPSEEK, HAIKU, LLAMA, RealReply, real_replies
 

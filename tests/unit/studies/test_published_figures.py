@@ -19,7 +19,7 @@ from confidence_tasks.sources.generated import lifeeval_questions
 from confidence_tasks.statistics import bootstrap, ece
 from confidence_tasks.statistics.calibration import hard_easy_slope
 from confidence_tasks.statistics.discretization import round_share
-from confidence_tasks.studies.question_sets.measures import measures_of
+from confidence_tasks.studies.lifeeval.question_sets.measures import measures_of
 from confidence_tasks.study.columns import columns
 
 from .published_figures import (

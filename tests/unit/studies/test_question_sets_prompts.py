@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 
 from confidence_tasks.sources import Question
-from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
-from confidence_tasks.studies.lifeeval.replies import SYSTEM, lifeeval_prompt, lifeeval_reply
-from confidence_tasks.studies.question_sets.reader import (
+from confidence_tasks.studies.lifeeval.question_sets.reader import (
     read_boolean_reply,
     read_judgement,
     read_options_reply,
 )
-from confidence_tasks.studies.question_sets.replies import (
+from confidence_tasks.studies.lifeeval.question_sets.replies import (
     HALUEVAL_PROMPTS,
     QUESTION_SETS,
     boolean_reply,
     judgement_reply,
     options_reply,
 )
+from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
+from confidence_tasks.studies.lifeeval.replies import SYSTEM, lifeeval_prompt, lifeeval_reply
 
 QUESTIONS = {
     "boolq": Question("q", "s", "is there a word with q without u", "boolean", "yes"),

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confidence_tasks.reading.fields import read_probability
-from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
-from confidence_tasks.studies.question_sets.reader import (
+from confidence_tasks.studies.lifeeval.question_sets.reader import (
     read_boolean_reply,
     read_judgement,
     read_options_reply,
 )
+from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
 from confidence_tasks.study.trial import READABLE, STATUSES
 
 NAN = math.nan

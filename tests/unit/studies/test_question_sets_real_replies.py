@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
-from confidence_tasks.studies.question_sets.reader import (
+from confidence_tasks.studies.lifeeval.question_sets.reader import (
     OptionsReading,
     read_boolean_reply,
     read_judgement,
     read_options_reply,
 )
+from confidence_tasks.studies.lifeeval.reader import read_lifeeval_reply
 from confidence_tasks.study.trial import READABLE, Reading
 
 from .question_sets_replies import BREAK_OFF, DISAGREEMENTS, NO_COMMITMENT, RealReply, real_replies

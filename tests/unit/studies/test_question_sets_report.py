@@ -25,7 +25,7 @@ from confidence_tasks.report.groups import parse_groups
 from confidence_tasks.report.write import write_figures
 from confidence_tasks.sources import Question
 from confidence_tasks.sources.generated import lifeeval_questions
-from confidence_tasks.studies.question_sets.replies import QUESTION_SETS
+from confidence_tasks.studies.lifeeval.question_sets.replies import QUESTION_SETS
 
 from ..report.runs import undrawn_report, write
 from .published_figures import (

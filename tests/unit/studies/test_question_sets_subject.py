@@ -11,8 +11,8 @@ from tests.trials import question_set_trial
 from confidence_tasks.simulation.subject import make_subject
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics import auroc2, ece, meta_d_2afc
-from confidence_tasks.studies.question_sets import STUDY
-from confidence_tasks.studies.question_sets.replies import HALUEVAL_PROMPTS, QUESTION_SETS
+from confidence_tasks.studies.lifeeval.question_sets import STUDY
+from confidence_tasks.studies.lifeeval.question_sets.replies import HALUEVAL_PROMPTS, QUESTION_SETS
 
 N = 1000
 ACCURACY = NormalDist().cdf(0.75)

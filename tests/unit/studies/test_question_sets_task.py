@@ -8,7 +8,7 @@ from tests.items import items_of
 
 from confidence_tasks import boolq, halueval, lsat_ar, sat_en, sciq
 from confidence_tasks.sources import SourceError
-from confidence_tasks.studies.question_sets import STUDY
+from confidence_tasks.studies.lifeeval.question_sets import STUDY
 
 TASKS = {"boolq": boolq, "sciq": sciq, "lsat_ar": lsat_ar, "sat_en": sat_en, "halueval": halueval}
 OFFLINE = {

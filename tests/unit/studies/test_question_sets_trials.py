@@ -10,9 +10,9 @@ from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.sources import Question
 from confidence_tasks.statistics import fit_meta_d
 from confidence_tasks.statistics.sdt import two_choice_table
-from confidence_tasks.studies.question_sets import STUDY
-from confidence_tasks.studies.question_sets.measures import measures_of
-from confidence_tasks.studies.question_sets.replies import QUESTION_SETS
+from confidence_tasks.studies.lifeeval.question_sets import STUDY
+from confidence_tasks.studies.lifeeval.question_sets.measures import measures_of
+from confidence_tasks.studies.lifeeval.question_sets.replies import QUESTION_SETS
 from confidence_tasks.study.metrics import summarise
 from confidence_tasks.study.stage import Token
 

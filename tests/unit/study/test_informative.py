@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confidence_tasks.studies.fermieval import summary as fermieval
-from confidence_tasks.studies.question_sets import measures as question_sets
+from confidence_tasks.studies.lifeeval.question_sets import measures as question_sets
 from confidence_tasks.studies.riskeval import measures as riskeval_measures
 from confidence_tasks.studies.scales import measures as scales
 from confidence_tasks.study.measure import Measure

@@ -1,6 +1,6 @@
 """LifeEval: the model guesses an age at death and states the probability that the guess is within a radius.
 
-arXiv:2605.23909.
+arXiv:2605.23909. The folder ``question_sets`` is the study of the paper's question sets.
 """
 
 from confidence_tasks.sources.generated import RADII

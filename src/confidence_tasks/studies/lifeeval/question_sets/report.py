@@ -14,8 +14,8 @@ from confidence_tasks.report.extra_tables import OverviewDesign, Side
 from confidence_tasks.report.reply_forms import ReplyForm, with_id_suffix
 from confidence_tasks.report.score_replies import Row
 from confidence_tasks.report.study_report import StudyReport
-from confidence_tasks.studies.question_sets import STUDY
-from confidence_tasks.studies.question_sets.replies import KINDS, QUESTION_SETS
+from confidence_tasks.studies.lifeeval.question_sets import STUDY
+from confidence_tasks.studies.lifeeval.question_sets.replies import KINDS, QUESTION_SETS
 from confidence_tasks.study.trial import Item, Question
 
 _ANSWER_MEASURES = ("ece", "accuracy", "confidence", "overconfidence")

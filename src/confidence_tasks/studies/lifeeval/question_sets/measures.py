@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from confidence_tasks.statistics import sdt
-from confidence_tasks.studies.question_sets.replies import QUESTION_SETS, Form
+from confidence_tasks.studies.lifeeval.question_sets.replies import QUESTION_SETS, Form
 from confidence_tasks.study import TaskMetrics
 from confidence_tasks.study.columns import right_and_wrong, smallest_set
 from confidence_tasks.study.computations import proportion_of, statistic_of

@@ -8,15 +8,15 @@ from confidence_tasks.reading.integer_scale import PERCENT
 from confidence_tasks.simulation.reply import answer, reply_probabilities
 from confidence_tasks.simulation.reports import report_distribution
 from confidence_tasks.simulation.subject import Subject, expected_values
-from confidence_tasks.studies.question_sets.measures import measures_of
-from confidence_tasks.studies.question_sets.replies import (
+from confidence_tasks.studies.lifeeval.question_sets.measures import measures_of
+from confidence_tasks.studies.lifeeval.question_sets.replies import (
     KINDS,
     QUESTION_SETS,
     Form,
     confidence_in_form,
     reply_in_form,
 )
-from confidence_tasks.studies.question_sets.trials import QuestionSetTrial, read_reply
+from confidence_tasks.studies.lifeeval.question_sets.trials import QuestionSetTrial, read_reply
 from confidence_tasks.study import ModelReply, Question
 
 

@@ -10,13 +10,13 @@ from confidence_tasks.reading.explanation import escape_markdown, format_number,
 from confidence_tasks.reading.fields import is_probability
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.token_probabilities import option_probabilities, tokens_from_reply
-from confidence_tasks.studies.question_sets.reader import (
+from confidence_tasks.studies.lifeeval.question_sets.reader import (
     OptionsReading,
     read_boolean_reply,
     read_judgement,
     read_options_reply,
 )
-from confidence_tasks.studies.question_sets.replies import QUESTION_SETS, possible_answers
+from confidence_tasks.studies.lifeeval.question_sets.replies import QUESTION_SETS, possible_answers
 from confidence_tasks.study import Question, Reading, Replies, Token
 from confidence_tasks.study.trial import ReadTrial, read_trial
 

@@ -4,7 +4,7 @@ arXiv:2605.23909.
 """
 
 from confidence_tasks.studies.lifeeval import PAPER
-from confidence_tasks.studies.question_sets import measures, replies, subject, trials
+from confidence_tasks.studies.lifeeval.question_sets import measures, replies, subject, trials
 from confidence_tasks.study import (
     BINARY,
     STRUCTURED,
