@@ -12,7 +12,7 @@ from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.commands.options import json_option, parse_with
 from confidence_tasks.report.commands.printing import print_json, print_message, print_table
 from confidence_tasks.report.commands.reading import as_click_error
-from confidence_tasks.report.labels import group_label, measure_label, number
+from confidence_tasks.report.labels import measure_label, number
 
 if TYPE_CHECKING:
     from confidence_tasks.decisions.plan import Detectable, Price, RunPlan, StageTotal
@@ -230,7 +230,7 @@ def _print_detectable(study: str, differences: list[Detectable]) -> None:
         return
     known = [each for each in differences if not math.isnan(each.difference)]
     first = differences[0]
-    under = f" under {group_label(first.condition)}" if first.condition else ""
+    under = f" under {first.condition}" if first.condition else ""
     if known:
         parts = ", ".join(f"{measure_label(each.measure)} {number(each.difference, 3)}" for each in known)
         print_message(

@@ -24,7 +24,7 @@ from confidence_tasks.report.commands.options import (
 )
 from confidence_tasks.report.commands.printing import print_json, print_message
 from confidence_tasks.report.commands.reading import as_click_error, progress
-from confidence_tasks.report.labels import group_label, measure_label
+from confidence_tasks.report.labels import measure_label
 from confidence_tasks.simulation.subject import PROFILES
 from confidence_tasks.sources.source import write_atomically
 
@@ -32,7 +32,7 @@ from confidence_tasks.sources.source import write_atomically
 def _list_measures() -> dict[str, str]:
     """Return the measures of each study that `power` supports."""
     return {
-        name: f"{', '.join(design.measures)} (under {group_label(design.condition)})"
+        name: f"{', '.join(design.measures)} (under {design.condition})"
         for name, design in designs_by_study().items()
     }
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from confidence_tasks.report.commands.printing import print_message, print_table
-from confidence_tasks.report.labels import group_label, measure_label, number, signed
+from confidence_tasks.report.labels import measure_label, number, signed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,7 +108,7 @@ def print_curve(curve: PowerCurve) -> None:
     """Print the two subjects, the power curve and the required number of questions."""
     pair = curve.pair
     click.echo(
-        f"{measure_label(curve.measure)}, {group_label(curve.condition)}: A {number(pair.first_measure, 3)}, "
+        f"{measure_label(curve.measure)}, {curve.condition}: A {number(pair.first_measure, 3)}, "
         f"B {number(pair.second_measure, 3)} ({pair.parameter} {pair.first:g} and {pair.second:.3g})"
     )
     rows = [

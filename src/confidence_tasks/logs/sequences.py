@@ -187,7 +187,7 @@ def sentence_on(found: GateSequence) -> str:
     value = "" if math.isnan(estimate) else f"{_number(estimate)} "
     return (
         f"{found.condition}: {found.gate} is {found.outcome}{after}; {value}[{_number(limits.low[-1])},"
-        f" {_number(limits.high[-1])}], a {limits.level:.4g} confidence sequence of {n:,} questions"
+        f" {_number(limits.high[-1])}], a {100 * limits.level:.4g}% confidence sequence of {n:,} questions"
     )
 
 

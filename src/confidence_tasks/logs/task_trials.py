@@ -105,12 +105,12 @@ class TaskTrials:
 
     @property
     def title(self) -> str:
-        """The title of the task; of a question set whose questions all come from another source, that source."""
+        """The title of the task; if all questions of a question set come from another source, the source's name."""
         defaults = [each.default for each in self.design.parameters if each.name == "source"]
         sources = {str(source) for model in self.models for source in np.unique(model.columns["source"])}
         if defaults != [self.task] or self.task in sources or len(sources) != 1:
             return self.design.title
-        return printable(sources.pop().replace("_", " ").capitalize())
+        return printable(sources.pop())
 
     @property
     def slug(self) -> str:

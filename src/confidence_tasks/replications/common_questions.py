@@ -132,10 +132,10 @@ def overview(results: TaskResults) -> ExtraTable:
     return common_table(
         results,
         "overview",
-        "Rounded is the exact share of stated confidences that are multiples of .05. The paper tests the remainder of a"
-        " floating-point number, which misses .55 and other values; it prints 90.15% where the exact share is 92.28%."
-        " The best possible score is the mean over these questions. The paper's correlation of .48 for chat models"
-        " excludes Llama-3.1-8B; with it, the correlation is .40.",
+        "Round numbers are the exact share of stated confidences that are multiples of .05. The paper tests the"
+        " remainder of a floating-point number, which misses .55 and other values; it prints 90.15% where the exact"
+        " share is 92.28%. The best possible score is the mean over these questions. The paper's correlation of .48 for"
+        " chat models excludes Llama-3.1-8B; with it, the correlation is .40.",
         _OVERVIEW,
     )
 
@@ -161,7 +161,7 @@ def performance(results: TaskResults) -> ExtraTable:
         "The first columns are of the stated answer, as in the paper. Accuracy, confidence and ECE without “answer” are"
         " of the option with the highest probability, whichever letter the reply names."
         if has_options
-        else "Rounded is the exact share of stated confidences that are multiples of .05.",
+        else "Round numbers are the exact share of stated confidences that are multiples of .05.",
         (*_STATED, *_FAVOURITE) if has_options else _FAVOURITE,
     )
     return replace(table, repeats=len(results.models) == 1)

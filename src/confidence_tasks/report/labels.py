@@ -56,6 +56,11 @@ _MEASURES: Mapping[str, str] = {
     "parse_rate_strict": "Strict parse rate",
     "mas": "Best possible score",
     "winkler": "Winkler score",
+    "conformal_asymmetric_winkler": "Conformal asymmetric Winkler score",
+    "conformal_normalized_winkler": "Conformal normalized Winkler score",
+    "conformal_jackknife_winkler": "Conformal jackknife Winkler score",
+    "coverage_calibration": "Coverage, calibration half",
+    "winkler_calibration": "Winkler score, calibration half",
     "hard_easy": "Hard–easy slope",
     "auroc2": "AUROC₂",
     "z_roc_slope": "z-ROC slope",
@@ -86,12 +91,12 @@ STATUSES: Mapping[Status, str] = {
 
 
 def group_label(label: str) -> str:
-    r"""Return the label of a condition or of another group of trials.
+    r"""Return the label of a condition or of another group of trials: its name as users type it, set as a formula.
 
     Examples
     --------
     >>> group_label("high_penalty"), group_label("0-20")
-    ('high penalty', '0-20')
+    ('high_penalty', '0-20')
     >>> group_label("interval,T=1").replace("\u00a0", " ")
     'interval, T = 1'
     """
@@ -99,7 +104,7 @@ def group_label(label: str) -> str:
     for part in label.split(","):
         name, equals, value = part.partition("=")
         name = "λ" if name == "lambda" else name
-        parts.append(f"{name}\u00a0=\u00a0{value}" if equals else part.replace("_", " "))
+        parts.append(f"{name}\u00a0=\u00a0{value}" if equals else part)
     return ", ".join(parts)
 
 

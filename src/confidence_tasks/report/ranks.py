@@ -212,8 +212,7 @@ def not_told_apart(ranking: Ranking) -> str:
     leaders, ranked = ranking.leaders, [each for each in ranking.models if each.first]
     if not leaders:
         return ""
-    n_pairs = len(ranking.pairs)
-    found = f"{sum(pair.differs for pair in ranking.pairs)} of {n_pairs} pairs differ"
+    found = f"pairs that differ: {sum(pair.differs for pair in ranking.pairs)} of {len(ranking.pairs)}"
     if len(leaders) == 1:
         return f"{leaders[0]} is better than every other model; {found}."
     if len(leaders) == len(ranked):

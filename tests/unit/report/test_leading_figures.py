@@ -58,7 +58,7 @@ def test_few_panels_of_a_leading_figure_are_large_and_names_fit(tmp_path):
 @pytest.mark.parametrize(
     ("sources", "title"),
     [
-        (["arithmetic_boolean"], "Arithmetic boolean"),
+        (["arithmetic_boolean"], "arithmetic_boolean"),
         (["boolq"], "BoolQ"),
         (["arithmetic_boolean", "boolq"], "BoolQ"),
         (["arithmetic_boolean", "sciq"], "BoolQ"),

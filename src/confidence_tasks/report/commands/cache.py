@@ -29,7 +29,7 @@ def cache(context: click.Context, as_json: bool) -> None:
         return
     click.echo(f"{store.folder}")
     click.echo(
-        f"{len(sizes):,} entries, {sum(sizes.values()) / 1e6:,.1f} of at most {store.most_bytes / 1e6:,.0f} MB"
+        f"{len(sizes):,} entries, {sum(sizes.values()) / 1e6:,.1f} MB of at most {store.most_bytes / 1e6:,.0f} MB"
     )
 
 

@@ -90,8 +90,8 @@ def _print_task(task: str, rankings: Sequence[Ranking], notices: Sequence[Notice
         _print_ranking(ranking)
     if rankings:
         print_message(
-            "interval: of the model alone; rank, and simultaneous intervals of pairs: all of this task"
-            f" ({len(rankings)} measures and conditions) hold at once with {rankings[0].level:.0%} confidence",
+            "interval: of the model alone; rank, and simultaneous intervals of pairs: those of all tables of this task"
+            f" hold at once with {rankings[0].level:.0%} confidence",
             err=False,
         )
 
@@ -100,7 +100,7 @@ def _print_ranking(ranking: Ranking) -> None:
     """Print the models of a ranking, who is not told apart from the best, and the pairs if they are few."""
     from confidence_tasks.report.ranks import not_told_apart
 
-    condition, measure = labels.group_label(ranking.condition), labels.measure_label(ranking.measure)
+    condition, measure = ranking.condition, labels.measure_label(ranking.measure)
     clusters = f", {ranking.n_units:,} clusters" if ranking.n_units < ranking.n_questions else ""
     click.echo(f"\n{measure}, {condition}: {ranking.n_questions:,} questions{clusters}")
     print_table([_model_row(each) for each in ranking.models], frozenset({"value", "rank"}))

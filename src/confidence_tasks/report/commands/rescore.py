@@ -196,7 +196,7 @@ def _print_outcomes(outcomes: list[Outcome]) -> None:
             continue
         count = len(outcome.changed_metrics)
         changed = f"{outcome.changed_trials} trials and {count} metrics changed"
-        what = changed if count or outcome.changed_trials else "same"
+        what = changed if count or outcome.changed_trials else "nothing changed"
         click.echo(without_controls(f"ok       {outcome.log}: {what}"))
         if count:
             rows = [

@@ -12,7 +12,6 @@ from confidence_tasks.logs.texts import printable
 from confidence_tasks.report.commands.printing import print_message, print_table
 from confidence_tasks.report.labels import (
     difference_cells,
-    group_label,
     limits,
     measure_label,
     number,
@@ -70,7 +69,7 @@ def print_headlines(task_results: Iterable[TaskResults]) -> None:
     for results in task_results:
         for model in results.models:
             condition, truth = _shown_condition(results, model)
-            title = ", ".join((results.task_trials.task, model.label, group_label(condition)))
+            title = ", ".join((results.task_trials.task, model.label, condition))
             print_message(title + _others(len(results.conditions)))
             entries = [results.estimate(model.label, condition, each.name) for each in results.headline]
             rows = [_headline_row(entry, truth) for entry in entries if entry]
@@ -112,12 +111,9 @@ def _print_contrasts(results: TaskResults, model: ModelTrials) -> None:
     if not shown:
         return
     best = _best(shown, results)
-    name, baseline = measure_label(shown[0].measure), group_label(shown[0].baseline)
+    name, baseline = measure_label(shown[0].measure), shown[0].baseline
     print_message(f"{name} minus that of {baseline}, paired by question")
-    rows = [
-        {"condition": group_label(each.group), **difference_cells(each.interval, each.p_adjusted)}
-        for each in best
-    ]
+    rows = [{"condition": each.group, **difference_cells(each.interval, each.p_adjusted)} for each in best]
     print_table(rows, frozenset({"difference", "corrected p"}), err=True)
     if len(best) < len(shown):
         print_message(f"the best {len(best)} of {len(shown)}; all are in the report")

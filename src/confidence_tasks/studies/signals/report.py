@@ -84,7 +84,7 @@ def _draw_labelled_points(axes: Axes, lines: Sequence[Line]) -> None:
         for line in sorted((line for line in lines if line.x[0] == x), key=lambda line: line.y[0]):
             y = max(float(line.y[0]), y + MIN_LABEL_DISTANCE * (high - low))
             axes.annotate(
-                line.label.replace("_", " "),
+                line.label,
                 (x, y),
                 xytext=(5, 0),
                 textcoords="offset points",
