@@ -5,25 +5,25 @@ from __future__ import annotations
 from pkgutil import resolve_name
 from typing import Any
 
+_STUDIES = "confidence_tasks.studies."
+
 _MOVED = {
-    f"confidence_tasks.studies.{before}:{name}": f"confidence_tasks.studies.{now}:{name}"
-    for before, now, name in (
-        ("lifeeval.trials", "lifeeval.measures", "lifeeval_summary"),
-        ("question_sets", "lifeeval.question_sets", "STUDY"),
-        ("question_sets.trials", "lifeeval.question_sets.measures", "question_set_summary"),
-        ("question_sets.measures", "lifeeval.question_sets.measures", "question_set_summary"),
-        ("logprob_metacognition.trials", "logprob_metacognition.measures", "nlp_summary"),
-        ("fermieval.trials", "fermieval.summary", "fermieval_summary"),
-        ("fermieval_logprob", "fermieval.logprob", "STUDY"),
-        ("fermieval_logprob.trials", "fermieval.logprob.measures", "logprob_summary"),
-        ("fermieval_logprob.measures", "fermieval.logprob.measures", "logprob_summary"),
-        ("fermieval_sampling", "fermieval.sampling", "STUDY"),
-        ("fermieval_sampling.trials", "fermieval.sampling.measures", "sampling_summary"),
-        ("fermieval_sampling.measures", "fermieval.sampling.measures", "sampling_summary"),
-        ("riskeval.measures", "riskeval.summary", "riskeval_summary"),
-    )
+    "fermieval.trials:fermieval_summary": "fermieval.summary:fermieval_summary",
+    "fermieval_logprob.measures:logprob_summary": "fermieval.logprob.measures:logprob_summary",
+    "fermieval_logprob.trials:logprob_summary": "fermieval.logprob.measures:logprob_summary",
+    "fermieval_logprob:STUDY": "fermieval.logprob:STUDY",
+    "fermieval_sampling.measures:sampling_summary": "fermieval.sampling.measures:sampling_summary",
+    "fermieval_sampling.trials:sampling_summary": "fermieval.sampling.measures:sampling_summary",
+    "fermieval_sampling:STUDY": "fermieval.sampling:STUDY",
+    "lifeeval.trials:lifeeval_summary": "lifeeval.measures:lifeeval_summary",
+    "logprob_metacognition.measures:nlp_summary": "logprob_metacognition.measures:nlp_metad_summary",
+    "logprob_metacognition.trials:nlp_summary": "logprob_metacognition.measures:nlp_metad_summary",
+    "question_sets.measures:question_set_summary": "lifeeval.question_sets.measures:question_set_summary",
+    "question_sets.trials:question_set_summary": "lifeeval.question_sets.measures:question_set_summary",
+    "question_sets:STUDY": "lifeeval.question_sets:STUDY",
+    "riskeval.measures:riskeval_summary": "riskeval.summary:riskeval_summary",
 }
-"""Address now by that in logs of earlier releases."""
+"""Address now by that in logs of earlier releases, both within the package of studies."""
 
 
 def resolve_address(address: str) -> Any:
@@ -34,4 +34,7 @@ def resolve_address(address: str) -> Any:
     >>> resolve_address("confidence_tasks.studies.fermieval_logprob:STUDY").name
     'fermieval_logprob'
     """
-    return resolve_name(_MOVED.get(address, address))
+    if address.startswith(_STUDIES):
+        within = address.removeprefix(_STUDIES)
+        address = _STUDIES + _MOVED.get(within, within)
+    return resolve_name(address)

@@ -15,7 +15,7 @@ from confidence_tasks.harness.inspect.foreign_scores import correctness, own_sco
 from confidence_tasks.harness.inspect.model_replies import reply_text, why_stopped
 from confidence_tasks.harness.stopped import PROBLEMS
 from confidence_tasks.logs.benchmark_samples import MOST_CHARACTERS
-from confidence_tasks.logs.benchmark_signals import sample_signals, signal_columns, signals_worth_showing
+from confidence_tasks.logs.benchmark_signals import columns_of_signal, sample_signals, signals_worth_showing
 from confidence_tasks.logs.digests import prompt_digest, question_digest
 from confidence_tasks.logs.log_contents import fallback_models, whole_samples
 from confidence_tasks.logs.trial_columns import SHARED
@@ -117,7 +117,7 @@ def benchmark_log(
     for each in read:
         facts = _facts(each.sample, task)
         for signal in signals:
-            columns = signal_columns(signal, each.signals.get(signal, math.nan), each.stop)
+            columns = columns_of_signal(signal, each.signals.get(signal, math.nan), each.stop)
             log.add({**facts, "correct": each.correct, **columns})
     return log
 

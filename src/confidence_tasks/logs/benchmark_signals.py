@@ -131,7 +131,7 @@ def letter_probability(tokens: list[Token], n_options: int) -> float:
     return mass[letter] / (sum(mass.values()) + missing) if letter else math.nan
 
 
-def signal_columns(signal: str, value: float, stop: Stop = "") -> dict[str, Any]:
+def columns_of_signal(signal: str, value: float, stop: Stop = "") -> dict[str, Any]:
     """Return the columns of a signal; ``stop`` says why the reply is unfinished."""
     scale = _scale(signal)
     is_probability = scale is PROBABILITY

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness
 from confidence_tasks.logs.decoding import without_garbage_collection
 from confidence_tasks.logs.inspect_benchmarks import BENCHMARK, read_benchmark_log
-from confidence_tasks.logs.inspect_rows import SamplesOfWay, Way, ended_by_limits, limits_of_way
+from confidence_tasks.logs.inspect_rows import SamplesOfWay, Way, limit_counts, limits_of_way
 from confidence_tasks.logs.inspect_settings import rescoring, run_provenance, run_setup, run_versions
 from confidence_tasks.logs.log_contents import SampleSummary, opened, refuse_unbounded
 from confidence_tasks.logs.origins import Origins
@@ -69,7 +69,7 @@ def _read(
     n_invalid = len(changes.invalidated)
     left_out = [f"{n_invalid} of {n_samples} samples were invalidated and do not count"] if n_invalid else []
     if not files:
-        reasons = (f"status: {header.status}", *left_out, *ended_by_limits(read.limits.values()))
+        reasons = (f"status: {header.status}", *left_out, *limit_counts(read.limits.values()))
         raise NotTrialsError(f"none of its {n_samples} samples has a trial ({'; '.join(reasons)})")
     first = replace(
         files[0],

@@ -52,7 +52,7 @@ def limits_of_way(samples: SamplesOfWay, effort: str | None) -> dict[str, int]:
     return dict(Counter(limit for (of, _), limit in samples.limits.items() if limit and of == effort))
 
 
-def ended_by_limits(limits: Iterable[str | None]) -> list[str]:
+def limit_counts(limits: Iterable[str | None]) -> list[str]:
     """Return how many samples each limit ended."""
     return [f"{n} ended by the {limit} limit" for limit, n in Counter(limits).items() if limit]
 

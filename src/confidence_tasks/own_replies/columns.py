@@ -169,11 +169,11 @@ def plain_name(name: str) -> str:
 
 def _add_by_name(role: str, available: Sequence[str], columns: Columns) -> None:
     free = [name for name in available if name not in columns.chosen.values()]
-    if found := named_column(role, NAMES[role], free, f"--{role}"):
+    if found := usual_column(role, NAMES[role], free, f"--{role}"):
         columns.add(role, found, "by name")
 
 
-def named_column(role: str, names: Sequence[str], available: Sequence[str], option: str = "") -> str:
+def usual_column(role: str, names: Sequence[str], available: Sequence[str], option: str = "") -> str:
     """Return the column with the first of some usual names that there is; empty without one.
 
     Raises

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from confidence_tasks.own_replies.columns import NAMES, named_column, plain_name
+from confidence_tasks.own_replies.columns import NAMES, plain_name, usual_column
 from confidence_tasks.own_replies.trials import source_of
 from confidence_tasks.sources.any_table import Rows
 from confidence_tasks.sources.source import SourceError
@@ -45,7 +45,7 @@ def interval_columns(available: Sequence[str]) -> dict[str, str]:
     >>> interval_columns(["id", "Lower", "upper_bound", "true_value"])
     {'low': 'Lower', 'high': 'upper_bound', 'truth': 'true_value'}
     """
-    found = {role: named_column(role, names, available) for role, names in INTERVAL_NAMES.items()}
+    found = {role: usual_column(role, names, available) for role, names in INTERVAL_NAMES.items()}
     return {role: name for role, name in found.items() if name}
 
 
@@ -111,7 +111,7 @@ def own_interval_trials(
     """
     table = _table(rows, fields or {})
     column = {
-        role: named_column(role, NAMES[role], list(map(str, table))) for role in ("id", "question", "model")
+        role: usual_column(role, NAMES[role], list(map(str, table))) for role in ("id", "question", "model")
     }
     name = task or source_of(path)
     trials = interval_trials(table, column["id"] or column["question"] or None)
@@ -128,7 +128,7 @@ def own_interval_trials(
 def _cluster_column(given: str | None, available: Sequence[str]) -> str:
     """Return the column of clusters; empty if there is none, or if the user wants none."""
     if given is None:
-        return named_column("cluster", NAMES["cluster"], available, "--cluster")
+        return usual_column("cluster", NAMES["cluster"], available, "--cluster")
     if given and given not in available:
         raise SourceError(
             f"there is no column {given!r}{did_you_mean(given, available)}; there are {', '.join(available)}"

@@ -70,7 +70,7 @@ unfinished: Callable[[Columns], NDArray[Any]] = has_status(*UNFINISHED)
 """Function that returns which trials have a reply that the model did not finish."""
 
 
-def smallest_set(*sets: Callable[[Columns], NDArray[Any]], enough: int = 5) -> InformativeOf:
+def smallest_of(*sets: Callable[[Columns], NDArray[Any]], enough: int = 5) -> InformativeOf:
     """Make ``informative`` of a measure that compares sets of trials: the questions of the smallest set.
 
     A set is a function from columns to the mask of its trials, see :func:`where`. The measure has an interval if the
@@ -80,7 +80,7 @@ def smallest_set(*sets: Callable[[Columns], NDArray[Any]], enough: int = 5) -> I
     --------
     >>> import numpy as np
     >>> trials = {"correct": np.array([1.0, 0.0, 0.0]), "question_id": np.array(["a", "b", "b"])}
-    >>> smallest_set(where("correct", 1.0), where("correct", 0.0))(trials).count
+    >>> smallest_of(where("correct", 1.0), where("correct", 0.0))(trials).count
     1.0
     """
 

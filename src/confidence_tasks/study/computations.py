@@ -180,7 +180,7 @@ def restrict_to(condition: Callable[[Columns], NDArray[Any]], compute: Compute) 
     return restricted
 
 
-def undefined(weights: FloatArray | None) -> Value:
+def nan_for(weights: FloatArray | None) -> Value:
     """Return NaN, or an array with NaN for every row of weights."""
     return math.nan if weights is None else np.full(weights.shape[:-1], np.nan)[()]
 
@@ -189,6 +189,6 @@ def not_resampled(compute: Callable[[Columns], float]) -> Compute:
     """Make ``Measure.compute`` of a number that is not computed for resamples, so that it has no interval."""
 
     def value(trials: Columns, weights: FloatArray | None = None) -> Value:
-        return compute(trials) if weights is None else undefined(weights)
+        return compute(trials) if weights is None else nan_for(weights)
 
     return value

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from confidence_tasks.statistics import calibration, discretization, discrimination
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.study.columns import has_status, right_and_wrong, smallest_set
+from confidence_tasks.study.columns import has_status, right_and_wrong, smallest_of
 from confidence_tasks.study.computations import (
     influence_of,
     inverted_test_of,
@@ -90,7 +90,7 @@ def auroc(name: str, description: str, correct: str = "correct", confidence: str
         inference=Bounded(
             0.0,
             1.0,
-            informative=smallest_set(*right_and_wrong(correct, confidence)),
+            informative=smallest_of(*right_and_wrong(correct, confidence)),
             influence=influence_of(discrimination.auroc2_influence, correct, confidence),
         ),
     )
@@ -117,7 +117,7 @@ def calibration_error(
         "lower",
         inference=Inverted(
             inverted_test_of(calibration.BinnedTrials, correct, confidence, **options),
-            informative=None if graded else smallest_set(*right_and_wrong(correct, confidence)),
+            informative=None if graded else smallest_of(*right_and_wrong(correct, confidence)),
         ),
     )
 
@@ -152,7 +152,7 @@ def overconfidence(
         inference=Mean(
             -1.0,
             1.0,
-            informative=smallest_set(*right_and_wrong(correct, confidence), enough=MIN_QUESTIONS_OF_MEAN),
+            informative=smallest_of(*right_and_wrong(correct, confidence), enough=MIN_QUESTIONS_OF_MEAN),
         ),
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from confidence_tasks.statistics import calibration, information, selective
 from confidence_tasks.statistics.core import FloatArray
-from confidence_tasks.study.columns import right_and_wrong, smallest_set
+from confidence_tasks.study.columns import right_and_wrong, smallest_of
 from confidence_tasks.study.computations import inverted_test_of, statistic_of
 from confidence_tasks.study.inference import UNIT, Bounded, Columns, Inverted, Percentile
 from confidence_tasks.study.measure import Measure
@@ -49,7 +49,7 @@ def _recalibrated_column(trials: Columns) -> FloatArray:
 
 def _recalibrated(measure: Measure) -> Measure:
     """Return a measure of the column ``recalibrated``; resamples keep the recalibration of all trials."""
-    inference = replace(measure.inference, informative=smallest_set(*_CLASSES))
+    inference = replace(measure.inference, informative=smallest_of(*_CLASSES))
     if isinstance(inference, Inverted):
         test_of = inference.test_of
         inference = replace(
@@ -73,21 +73,21 @@ SIGNAL_MEASURES: tuple[Measure, ...] = (
         statistic_of(selective.prediction_rejection_ratio, *_VALUES),
         "Prediction rejection ratio: gain of rejecting by the signal, relative to rejecting wrong answers first.",
         "higher",
-        inference=Percentile(-math.inf, 1.0, informative=smallest_set(*_CLASSES)),
+        inference=Percentile(-math.inf, 1.0, informative=smallest_of(*_CLASSES)),
     ),
     Measure(
         "prr_50",
         statistic_of(selective.prediction_rejection_ratio, *_VALUES, max_rejection=0.5),
         "Prediction rejection ratio up to a rejection of half of the answers.",
         "higher",
-        inference=Percentile(-math.inf, 1.0, informative=smallest_set(*_CLASSES)),
+        inference=Percentile(-math.inf, 1.0, informative=smallest_of(*_CLASSES)),
     ),
     Measure(
         "auarc",
         statistic_of(selective.auarc, *_VALUES),
         "Area under the accuracy-rejection curve: mean accuracy of the n surest answers over all n.",
         "higher",
-        inference=Bounded(*UNIT, informative=smallest_set(*_CLASSES)),
+        inference=Bounded(*UNIT, informative=smallest_of(*_CLASSES)),
     ),
     Measure(
         "meta_information",
@@ -96,7 +96,7 @@ SIGNAL_MEASURES: tuple[Measure, ...] = (
         "higher",
         inference=Inverted(
             inverted_test_of(information.InformationTables, "correct", "value"),
-            informative=smallest_set(*_CLASSES),
+            informative=smallest_of(*_CLASSES),
         ),
     ),
     calibration_error(

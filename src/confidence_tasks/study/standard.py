@@ -10,7 +10,7 @@ import numpy as np
 from confidence_tasks.statistics import calibration, information, sdt
 from confidence_tasks.statistics.core import FloatArray, Reason, undefined
 from confidence_tasks.statistics.inference.resampling import as_estimate
-from confidence_tasks.study.columns import GRADED, right_and_wrong, smallest_set
+from confidence_tasks.study.columns import GRADED, right_and_wrong, smallest_of
 from confidence_tasks.study.computations import (
     StatisticCall,
     incomparable_by,
@@ -144,7 +144,7 @@ def _informative_for_meta_information(trials: Columns) -> Informative:
     stated = trials["confidence"][~np.isnan(trials["confidence"])]
     _, counts = np.unique(stated, return_counts=True)
     top_share = counts.max(initial=0) / max(len(stated), 1)
-    return replace(smallest_set(*right_and_wrong())(trials), weight=float(1.0 - top_share))
+    return replace(smallest_of(*right_and_wrong())(trials), weight=float(1.0 - top_share))
 
 
 AUROC = auroc(
@@ -156,7 +156,7 @@ BRIER = Measure(
     statistic_of(calibration.brier, *GRADED),
     "Mean squared difference of confidence and correctness.",
     "lower",
-    inference=Proportion(informative=smallest_set(*right_and_wrong())),
+    inference=Proportion(informative=smallest_of(*right_and_wrong())),
 )
 OVERCONFIDENCE = overconfidence("overconfidence", "Mean confidence minus accuracy; above 0 is overconfident.")
 META_INFORMATION = Measure(

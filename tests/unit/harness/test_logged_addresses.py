@@ -12,6 +12,7 @@ BEFORE = (
     "fermieval_sampling.measures:sampling_summary",
     "fermieval_sampling.trials:sampling_summary",
     "lifeeval.trials:lifeeval_summary",
+    "logprob_metacognition.measures:nlp_summary",
     "logprob_metacognition.trials:nlp_summary",
     "question_sets.measures:question_set_summary",
     "question_sets.trials:question_set_summary",
@@ -22,7 +23,7 @@ BEFORE = (
 @pytest.mark.parametrize("address", BEFORE)
 def test_a_function_is_found_by_an_earlier_address(address: str) -> None:
     found = resolve_address(f"confidence_tasks.studies.{address}")
-    assert found.__name__ == address.partition(":")[2]
+    assert found.__name__ == address.partition(":")[2].replace("nlp_summary", "nlp_metad_summary")
 
 
 @pytest.mark.parametrize("name", ["fermieval_logprob", "fermieval_sampling", "question_sets"])

@@ -12,7 +12,7 @@ from scipy.stats import studentized_range
 
 from confidence_tasks.statistics.inference.many import (
     AllPairs,
-    ModelTrials,
+    CountedTrials,
     Source,
     all_pairs,
     critical_value,
@@ -41,7 +41,7 @@ def mean_of(values: np.ndarray) -> Source:
     distinct, kind = np.unique(values, return_inverse=True)
     n_units, n_models = values.shape
     unit, model = (index.ravel() for index in np.indices(values.shape))
-    trials = ModelTrials(unit, model, kind.ravel(), n_units, n_models, len(distinct))
+    trials = CountedTrials(unit, model, kind.ravel(), n_units, n_models, len(distinct))
 
     def mean(weights: np.ndarray) -> np.ndarray:
         return weights @ distinct / weights.sum(axis=1)
@@ -109,7 +109,7 @@ def test_several_trials_of_a_question_are_permuted_and_summed_together() -> None
     """Two equal replies to a question are as one, but for the factor n / (n - 1) of the trials."""
     values = np.random.default_rng(2).normal(size=(12, 3))
     trials, mean, influences = mean_of(values)
-    twice = ModelTrials(
+    twice = CountedTrials(
         *(np.tile(each, 2) for each in (trials.unit, trials.model, trials.kind)),
         n_units=12,
         n_models=3,

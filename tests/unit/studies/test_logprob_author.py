@@ -20,7 +20,7 @@ from confidence_tasks.studies.logprob_metacognition.domains import (
 )
 from confidence_tasks.studies.logprob_metacognition.replies import (
     FIRST_RELEASE,
-    logprob_stages,
+    nlp_metad_stages,
     reading_of_run,
 )
 from confidence_tasks.studies.logprob_metacognition.subject import true_values
@@ -50,7 +50,7 @@ SENTENCE = (
     ],
 )
 def test_wordings_are_those_of_the_author_to_the_letter(prompt: str, system: str, user: str) -> None:
-    (stage,) = logprob_stages({**AUTHOR, "prompt": prompt, "force_gold": False})
+    (stage,) = nlp_metad_stages({**AUTHOR, "prompt": prompt, "force_gold": False})
     assert stage.system_of(EMMA, "T=1") == system
     assert stage.prompts(EMMA, "T=1", {}) == (user,)
     assert stage.max_tokens == 64
@@ -66,7 +66,7 @@ def test_the_authors_instrument_is_the_default() -> None:
 
 def test_a_question_with_braces_is_asked_as_it_is() -> None:
     braces = Question("q-2", "demo", "What is {x} in {0}?", "text", "x")
-    (stage,) = logprob_stages({**AUTHOR, "force_gold": False})
+    (stage,) = nlp_metad_stages({**AUTHOR, "force_gold": False})
     assert stage.prompts(braces, "T=1", {}) == ("Q: What is {x} in {0}?",)
 
 
@@ -145,7 +145,7 @@ def test_the_reply_of_a_base_model_ends_at_the_line_break() -> None:
     tokens = (Token(" Austen", -0.5, {}), Token("\n", -4.0, {}), Token("Q", -4.0, {}), Token(":", -4.0, {}))
     trial = trial_of(" Austen\nQ:", tokens=tokens, prompt="author_base")
     assert (trial["correct"], trial["mean_logprob"]) == (1.0, -0.5)
-    (stage,) = logprob_stages({**AUTHOR, "prompt": "author_base", "force_gold": False})
+    (stage,) = nlp_metad_stages({**AUTHOR, "prompt": "author_base", "force_gold": False})
     assert stage.span is not None
     assert stage.span(EMMA, " Austen\nQ:") == (1, 7)
 

@@ -15,7 +15,7 @@ from confidence_tasks.studies.logprob_metacognition.replies import (
     FIRST_RELEASE,
     PAPER_SIZES,
     TEMPERATURES,
-    logprob_stages,
+    nlp_metad_stages,
 )
 
 ARITHMETIC: dict[str, Any] = {"source": "arithmetic", "seed": 3}
@@ -111,6 +111,6 @@ def test_a_provider_that_cannot_score_the_right_answer_is_refused(
     api: type, force_gold: bool, refused: bool
 ) -> None:
     model: Any = type("Model", (), {"api": api()})()
-    stages = logprob_stages({**FIRST_RELEASE, "prompt": "short", "force_gold": force_gold})
+    stages = nlp_metad_stages({**FIRST_RELEASE, "prompt": "short", "force_gold": force_gold})
     with pytest.raises(ValueError, match="scores a given text") if refused else nullcontext():
         refuse_forced_reply(model, stages)

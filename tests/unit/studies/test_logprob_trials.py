@@ -9,7 +9,7 @@ from tests.trials import logprob_trial
 
 from confidence_tasks import statistics
 from confidence_tasks.harness.inspect.model_replies import logprob_tokens
-from confidence_tasks.studies.logprob_metacognition.measures import MEASURES, logprob_measures
+from confidence_tasks.studies.logprob_metacognition.measures import MEASURES, nlp_metad_measures
 from confidence_tasks.studies.logprob_metacognition.trials import LogprobTrial
 from confidence_tasks.study.columns import columns
 from confidence_tasks.study.metrics import summarise
@@ -109,7 +109,7 @@ def test_every_measure_is_its_statistic_over_the_complete_trials(trials):
 
 
 def test_the_number_of_ratings_changes_measures_of_count_tables_only(trials):
-    four, six = (summarise(trials, logprob_measures(k), ["T=0.7"]) for k in (4, 6))
+    four, six = (summarise(trials, nlp_metad_measures(k), ["T=0.7"]) for k in (4, 6))
     changed = {name.partition("/")[0] for name, value in four.items() if value != six[name]}
     assert changed == {"z_roc_slope", "d_a", "d_prime_v1", "meta_d_v1", "mratio_v1"}
 

@@ -11,7 +11,7 @@ import pytest
 
 from confidence_tasks.statistics import calibration
 from confidence_tasks.study import Measure
-from confidence_tasks.study.columns import smallest_set, where
+from confidence_tasks.study.columns import smallest_of, where
 from confidence_tasks.study.computations import inverted_test_of, mean_of, statistic_of
 from confidence_tasks.study.inference import (
     Bounded,
@@ -30,7 +30,7 @@ from confidence_tasks.study.inference import (
 
 COMPUTE = mean_of("correct")
 TEST = inverted_test_of(calibration.BinnedTrials, "correct", "confidence")
-FEWEST = smallest_set(where("correct", 1.0))
+FEWEST = smallest_of(where("correct", 1.0))
 POSTERIOR = Posterior(lambda trials: {"correct": np.array([0.0, 1.0])}, COMPUTE, prior=0.75)
 
 

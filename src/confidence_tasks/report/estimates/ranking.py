@@ -329,7 +329,7 @@ def _source(measure: Measure, trials: Columns, model: IntArray) -> many.Source |
         for i in range(k)
     ]
     kind = table.kinds.members.tocsc().indices.astype(np.int64)
-    shared = many.ModelTrials(unit, model, kind, n_units, k, len(table.kinds.example), max(corrections))
+    shared = many.CountedTrials(unit, model, kind, n_units, k, len(table.kinds.example), max(corrections))
 
     def statistic(weights: FloatArray) -> FloatArray:
         return np.asarray(measure.compute(table.columns, weights))

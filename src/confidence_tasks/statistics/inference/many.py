@@ -211,7 +211,7 @@ def _ratios(differences: FloatArray, errors: FloatArray, tie: float) -> FloatArr
 
 
 @dataclass(frozen=True, slots=True)
-class ModelTrials:
+class CountedTrials:
     """Trials of k models on the same U units, such as questions, counted by kind.
 
     ``unit``, ``model`` and ``kind``, shape (T,), hold the number of the unit, of the model and of the kind of each
@@ -250,7 +250,7 @@ class ModelTrials:
         return np.asarray(statistic(weights)).reshape(n, k), np.asarray(covariance, dtype=np.float64)
 
 
-Source: TypeAlias = tuple[ModelTrials, Callable[[FloatArray], FloatArray], Influences]
+Source: TypeAlias = tuple[CountedTrials, Callable[[FloatArray], FloatArray], Influences]
 """Trials of all models from one source of questions, with the statistic and its influences as functions of weights."""
 
 
@@ -300,7 +300,7 @@ def permuted_maxima(sources: Sequence[Source], *, n_draws: int, seed: Seed = 0) 
     Examples
     --------
     >>> correct = np.array([1, 1, 0, 1, 0, 0, 1, 1])  # of two models on four questions, one after the other
-    >>> trials = ModelTrials(np.tile(np.arange(4), 2), np.repeat([0, 1], 4), 1 - correct, 4, 2, 2)
+    >>> trials = CountedTrials(np.tile(np.arange(4), 2), np.repeat([0, 1], 4), 1 - correct, 4, 2, 2)
     >>> def accuracy(weights):
     ...     return weights[:, 0] / 4
     >>> def influences(weights):

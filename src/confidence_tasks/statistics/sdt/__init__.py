@@ -1,7 +1,11 @@
 """Signal detection theory: type-1 sensitivity, meta-d', unequal variances, confidence split at a threshold."""
 
 from confidence_tasks.statistics.sdt.count_tables import correctness_table, quantile_edges, two_choice_table
-from confidence_tasks.statistics.sdt.hierarchical import HierarchicalMetaD, Posterior, hierarchical_meta_d
+from confidence_tasks.statistics.sdt.hierarchical import (
+    HierarchicalMetaD,
+    PosteriorDraws,
+    hierarchical_meta_d,
+)
 from confidence_tasks.statistics.sdt.meta_d import MetaD, fit_meta_d
 from confidence_tasks.statistics.sdt.meta_d_of_trials import (
     d_prime_2afc,
@@ -42,7 +46,7 @@ __all__ = [
     "HierarchicalMetaD",
     "MetaD",
     "Metacognition",
-    "Posterior",
+    "PosteriorDraws",
     "ThresholdMetaD",
     "TypeOne",
     "UnequalVarianceSDT",

@@ -17,7 +17,7 @@ _DIRECTION = np.array([-1.0, 1.0])
 
 
 @dataclass(frozen=True, slots=True)
-class Posterior:
+class PosteriorDraws:
     """Posterior draws of one quantity, or of one quantity per unit, and their summary.
 
     Attributes
@@ -44,13 +44,13 @@ class HierarchicalMetaD:
 
     Attributes
     ----------
-    log_m_mean : Posterior
+    log_m_mean : PosteriorDraws
         Mean of log M over the population of units.
-    log_m_spread : Posterior
+    log_m_spread : PosteriorDraws
         Standard deviation of log M over the population of units.
-    m_ratio : Posterior
+    m_ratio : PosteriorDraws
         exp(log_m_mean): M of the typical unit.
-    unit_m_ratio : Posterior
+    unit_m_ratio : PosteriorDraws
         M of each of the J units, shrunken towards the group; the shrinkage is stronger for units with little data. NaN
         for a unit whose counts do not identify it.
     reasons : tuple of Reason or None
@@ -65,10 +65,10 @@ class HierarchicalMetaD:
         Seed of the sampler.
     """
 
-    log_m_mean: Posterior
-    log_m_spread: Posterior
-    m_ratio: Posterior
-    unit_m_ratio: Posterior
+    log_m_mean: PosteriorDraws
+    log_m_spread: PosteriorDraws
+    m_ratio: PosteriorDraws
+    unit_m_ratio: PosteriorDraws
     reasons: tuple[Reason | None, ...]
     r_hat: float
     effective_sample_size: float
@@ -224,7 +224,7 @@ def _without_draws(n_chains: int, n_samples: int, n_units: int) -> dict[str, Flo
     }
 
 
-def _summarize(draws: Mapping[str, FloatArray], level: float) -> dict[str, Posterior]:
+def _summarize(draws: Mapping[str, FloatArray], level: float) -> dict[str, PosteriorDraws]:
     quantities = {
         "log_m_mean": draws["log_m_mean"],
         "log_m_spread": draws["log_m_spread"],
@@ -235,7 +235,7 @@ def _summarize(draws: Mapping[str, FloatArray], level: float) -> dict[str, Poste
     for name, values in quantities.items():
         low, high = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=(0, 1))
         mean, deviation = values.mean(axis=(0, 1)), values.std(axis=(0, 1))
-        posteriors[name] = Posterior(mean, deviation, low, high, level, values)
+        posteriors[name] = PosteriorDraws(mean, deviation, low, high, level, values)
     return posteriors
 
 

@@ -16,7 +16,7 @@ from confidence_tasks.studies.fermieval.adjustments import JACKKNIFE
 from confidence_tasks.studies.fermieval.methods import (
     STATED,
     leaves_out,
-    levels_of,
+    levels_in,
     method_table,
     within_paper,
 )
@@ -77,7 +77,7 @@ def paper_calibration(results: TaskResults, styles: ModelStyles, model: ModelTri
     """Draw figure 1 of the paper with its exclusions; nothing if they leave no trial of any model out."""
     if not leaves_out(results):
         return
-    levels = levels_of(results)
+    levels = levels_in(results)
     scores = method_table(levels, {STATED: within_paper(model)}).set_index("method")
     lines = {
         name: _coverage_line(model.label, scores.loc[[name]], *style)

@@ -14,7 +14,7 @@ import numpy as np
 from confidence_tasks.statistics import intervals
 from confidence_tasks.studies.fermieval.replies import TEST
 from confidence_tasks.studies.fermieval.trials import EXCLUDED
-from confidence_tasks.study.columns import smallest_set, unfinished
+from confidence_tasks.study.columns import smallest_of, unfinished
 from confidence_tasks.study.computations import proportion_of, restrict_to, statistic_of
 from confidence_tasks.study.inference import BoundedMean, Columns, Compute, InformativeOf, Shifted, Value
 from confidence_tasks.study.measure import Better, Measure
@@ -61,7 +61,7 @@ def misses_of(split: str) -> InformativeOf:
         outside = (trials["truth"] < trials["lower"]) | (trials["truth"] > trials["upper"])
         return np.asarray(outside & (trials["split"] == split))
 
-    return smallest_set(missed, enough=_ENOUGH_MISSES)
+    return smallest_of(missed, enough=_ENOUGH_MISSES)
 
 
 def _covered_if_missing(trials: Columns) -> NDArray[Any]:

@@ -263,7 +263,7 @@ def _score_methods(results: TaskResults, *, paper_exclusions: bool = False) -> p
             trials[task] = within_paper(model)
         last_run = runs.get(SAMPLED, model).files[-1]
         table = method_table(
-            levels_of(results),
+            levels_in(results),
             trials,
             float(last_run.parameters.get("shortfall_weight", SHORTFALL_WEIGHT)),
         )
@@ -271,7 +271,7 @@ def _score_methods(results: TaskResults, *, paper_exclusions: bool = False) -> p
     return pd.concat(tables, ignore_index=True)
 
 
-def levels_of(results: TaskResults) -> Sequence[float]:
+def levels_in(results: TaskResults) -> Sequence[float]:
     """Return the levels of the trials; the paper's levels if trials have none."""
     levels = np.concatenate([model.columns.get("level", np.array([])) for model in results.models])
     return sorted(set(levels[~np.isnan(levels)])) or LEVELS

@@ -10,7 +10,7 @@ import numpy as np
 from confidence_tasks.statistics import intervals
 from confidence_tasks.study import Question, Replies, Trial
 from confidence_tasks.study.adjusted_intervals import AdjustedIntervals, refit_by_others
-from confidence_tasks.study.columns import smallest_set
+from confidence_tasks.study.columns import smallest_of
 from confidence_tasks.study.computations import proportion_of, statistic_of
 from confidence_tasks.study.inference import (
     BoundedMean,
@@ -76,7 +76,7 @@ def _missed(trials: Columns) -> NDArray[Any]:
     return np.asarray((trials["truth"] < trials["lower"]) | (trials["truth"] > trials["upper"]))
 
 
-_misses = smallest_set(_missed, enough=_ENOUGH_MISSES)
+_misses = smallest_of(_missed, enough=_ENOUGH_MISSES)
 
 
 _POSITIVE = (0.0, math.inf)

@@ -11,7 +11,7 @@ from typing import Any
 from confidence_tasks.statistics import calibration
 from confidence_tasks.studies.lifeeval.replies import CONDITIONS
 from confidence_tasks.study import TaskMetrics
-from confidence_tasks.study.columns import GRADED, smallest_set
+from confidence_tasks.study.columns import GRADED, smallest_of
 from confidence_tasks.study.computations import proportion_of, statistic_of
 from confidence_tasks.study.inference import UNIT, Bounded, BoundedMean, Student
 from confidence_tasks.study.measure import Measure
@@ -77,7 +77,7 @@ MEASURES: tuple[Measure, ...] = (
         "lower",
         inference=BoundedMean(
             *UNIT,
-            informative=smallest_set(
+            informative=smallest_of(
                 lambda trials: trials["mas"] - trials["correct"] > _SAME_SCORE, enough=10
             ),
         ),

@@ -36,9 +36,9 @@ STUDY = Study(
     scoring=Scoring(
         scorer=Reference("confidence_tasks.studies.logprob_metacognition.scorer", "nlp_metad_scorer"),
         roles=trials.classifier_role,
-        metrics=measures.logprob_metrics,
+        metrics=measures.nlp_metad_metrics,
     ),
-    stages=replies.logprob_stages,
+    stages=replies.nlp_metad_stages,
     questions=replies.logprob_questions,
     conditions=tuple(map(CONDITIONS.label, TEMPERATURES)),
     condition_rules=ConditionRules(

@@ -24,7 +24,7 @@ from confidence_tasks.studies.logprob_metacognition.measures import (
     RATINGS,
     drop_large_ratios,
 )
-from confidence_tasks.study.columns import right_and_wrong, smallest_set
+from confidence_tasks.study.columns import right_and_wrong, smallest_of
 from confidence_tasks.study.computations import inverted_test_of, statistic_of
 from confidence_tasks.study.inference import Inference, Inverted, Percentile, Posterior, Value
 from confidence_tasks.study.measure import Measure
@@ -158,7 +158,7 @@ def _table_measure(
         values = np.asarray(statistic(tables[:, 0], tables[:, 1], "none"))
         return values if observed_table(trials).any(axis=1).all() else np.full(len(values), np.nan)
 
-    informative = smallest_set(*right_and_wrong(confidence="decile"), enough=enough)
+    informative = smallest_of(*right_and_wrong(confidence="decile"), enough=enough)
     inference: Inference = Percentile(informative=informative)
     if posterior:
         inference = Posterior(_one_of_each, compute_posterior, prior=0.5 / RATINGS, informative=informative)
@@ -250,7 +250,7 @@ MEASURES: Mapping[str, Measure] = {
             "Share of the uncertainty about correctness that the evidence removes.",
             inference=Inverted(
                 inverted_test_of(information.InformationTables, "correct", "decile"),
-                informative=smallest_set(*right_and_wrong(confidence="decile")),
+                informative=smallest_of(*right_and_wrong(confidence="decile")),
             ),
         ),
     )

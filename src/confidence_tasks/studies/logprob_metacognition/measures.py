@@ -15,7 +15,7 @@ import numpy as np
 from confidence_tasks.statistics import information, sdt, selective
 from confidence_tasks.statistics.core import Reason
 from confidence_tasks.study import TaskMetrics
-from confidence_tasks.study.columns import right_and_wrong, smallest_set
+from confidence_tasks.study.columns import right_and_wrong, smallest_of
 from confidence_tasks.study.computations import StatisticCall, inverted_test_of, proportion_of, statistic_of
 from confidence_tasks.study.inference import (
     Bounded,
@@ -88,7 +88,7 @@ def _m_ratio_of_version_1(ratings: int) -> Compute:
     return with_stable_d_prime(m_ratio, statistic_of(sdt.d_prime_ratings, *_EVIDENCE, **options))
 
 
-def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
+def nlp_metad_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
     """Return the study's measures; those of count tables cut the evidence into ``2 * ratings`` ratings."""
     cut: dict[str, Any] = {"n_ratings": ratings}
     return (
@@ -100,7 +100,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "higher",
             inference=Inverted(
                 inverted_test_of(information.InformationTables, "correct", "mean_logprob"),
-                informative=smallest_set(*_CLASSES),
+                informative=smallest_of(*_CLASSES),
             ),
         ),
         auroc(
@@ -111,14 +111,14 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "z_roc_slope",
             statistic_of(sdt.z_roc_slope, *_EVIDENCE, **cut),
             "Ratio of the standard deviations of wrong and right answers' evidence; 1 is equal variance.",
-            inference=Bounded(0.0, math.inf, informative=smallest_set(*_CLASSES)),
+            inference=Bounded(0.0, math.inf, informative=smallest_of(*_CLASSES)),
         ),
         Measure(
             "d_a",
             statistic_of(sdt.d_a, *_EVIDENCE, **cut),
             "Distance of right from wrong answers' evidence in root-mean-square standard deviations.",
             "higher",
-            inference=Student(informative=smallest_set(*_CLASSES)),
+            inference=Student(informative=smallest_of(*_CLASSES)),
         ),
         ACCURACY,
         ACCURACY_OF_ALL,
@@ -137,7 +137,7 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             statistic_of(sdt.mean_difference, *_EVIDENCE),
             "Mean log-probability of right answers minus that of wrong ones, in nats a token.",
             "higher",
-            inference=Student(informative=smallest_set(*_CLASSES)),
+            inference=Student(informative=smallest_of(*_CLASSES)),
         ),
         *(
             Measure(
@@ -154,13 +154,13 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             statistic_of(sdt.d_prime_ratings, *_EVIDENCE, padding=PADDING, **cut),
             "d' of right against wrong answers at the median of the evidence (version 1).",
             "higher",
-            inference=Percentile(informative=smallest_set(*_CLASSES, enough=2 * FEWEST_OF_A_CLASS)),
+            inference=Percentile(informative=smallest_of(*_CLASSES, enough=2 * FEWEST_OF_A_CLASS)),
         ),
         Measure(
             "meta_d_v1",
             statistic_of(sdt.meta_d_ratings, *_EVIDENCE, padding=PADDING, **cut),
             "Version 1's meta-d', computed from the same table as d': see mratio_v1.",
-            inference=Percentile(informative=smallest_set(*_CLASSES, enough=FEWEST_OF_A_CLASS)),
+            inference=Percentile(informative=smallest_of(*_CLASSES, enough=FEWEST_OF_A_CLASS)),
         ),
         Measure(
             "mratio_v1",
@@ -169,15 +169,15 @@ def logprob_measures(ratings: int = RATINGS) -> tuple[Measure, ...]:
             "construction under equal variance, whatever the metacognition, and changes with the ratio of variances "
             "and the base rate. The author withdrew it. Bins are quantiles of the condition, in the report of T = 1. "
             "Withheld if d' is below 0.5, or with fewer than 50 right or wrong answers.",
-            inference=Percentile(informative=smallest_set(*_CLASSES, enough=FEWEST_OF_A_CLASS)),
+            inference=Percentile(informative=smallest_of(*_CLASSES, enough=FEWEST_OF_A_CLASS)),
         ),
     )
 
 
-MEASURES: tuple[Measure, ...] = logprob_measures()
+MEASURES: tuple[Measure, ...] = nlp_metad_measures()
 
 
-def nlp_summary(
+def nlp_metad_summary(
     trials: Sequence[Mapping[str, Any]],
     *,
     conditions: Sequence[str],
@@ -185,13 +185,13 @@ def nlp_summary(
     names: Sequence[str] | None = None,
 ) -> dict[str, float]:
     """Return the measures of the given names, by default all, at every temperature."""
-    return summarise(trials, select_measures(logprob_measures(ratings), names), conditions)
+    return summarise(trials, select_measures(nlp_metad_measures(ratings), names), conditions)
 
 
-def logprob_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
+def nlp_metad_metrics(parameters: Mapping[str, Any], conditions: Sequence[str]) -> TaskMetrics:
     """Return the measures at every temperature, with ``k`` ratings on either side; T = 1 is the headline."""
     headline = "T=1" if "T=1" in conditions else conditions[0]
     arguments = {"conditions": list(conditions), "ratings": parameters["k"]}
     return TaskMetrics(
-        nlp_summary, arguments, logprob_measures(parameters["k"]), headline, overall=(headline,)
+        nlp_metad_summary, arguments, nlp_metad_measures(parameters["k"]), headline, overall=(headline,)
     )

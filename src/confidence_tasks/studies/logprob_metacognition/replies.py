@@ -116,7 +116,7 @@ def logprob_questions(parameters: Mapping[str, Any]) -> Sequence[Question]:
     return [question.with_metadata(**reading_of_run(parameters)) for question in questions]
 
 
-def logprob_stages(parameters: Mapping[str, Any]) -> list[Stage]:
+def nlp_metad_stages(parameters: Mapping[str, Any]) -> list[Stage]:
     """Return the stage of the question and, with ``force_gold``, the stage that scores the right answer."""
     wording, how = parameters["prompt"], reading_of_run(parameters)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from confidence_tasks.statistics import calibration, selective
 from confidence_tasks.studies.riskeval.policies import answers
-from confidence_tasks.study.columns import right_and_wrong, rows_of, smallest_set
+from confidence_tasks.study.columns import right_and_wrong, rows_of, smallest_of
 from confidence_tasks.study.computations import restrict_to, statistic_of
 from confidence_tasks.study.inference import Bounded, Columns, Informative, Inverted, Proportion
 from confidence_tasks.study.measure import Measure
@@ -22,7 +22,7 @@ def _on_answers(measure: Measure) -> Measure:
     """Restrict a measure to the answers that the model chose to give."""
 
     def informative(trials: Columns) -> Informative:
-        return smallest_set(*right_and_wrong())(rows_of(trials, answers(trials)))
+        return smallest_of(*right_and_wrong())(rows_of(trials, answers(trials)))
 
     def test_of(trials: Columns, questions: IntArray) -> InvertedTest:
         assert measure.inference.test is not None

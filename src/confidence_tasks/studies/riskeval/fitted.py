@@ -21,7 +21,7 @@ from confidence_tasks.statistics.decision import fitted_threshold, mean_utility
 from confidence_tasks.studies.riskeval.policies import compared_trials
 from confidence_tasks.studies.riskeval.replies import penalty_of
 from confidence_tasks.studies.riskeval.summary import interval_over_questions
-from confidence_tasks.study.columns import rows_of, smallest_set
+from confidence_tasks.study.columns import rows_of, smallest_of
 from confidence_tasks.study.inference import Columns, Mean, Value
 from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.units import halves, units_of
@@ -41,7 +41,7 @@ _GAIN = Measure(
     "gain",
     _gain,
     "Utility with the fitted threshold minus that of the model's own decisions.",
-    inference=Mean(informative=smallest_set(lambda trials: trials["fitted"] != trials["answered"])),
+    inference=Mean(informative=smallest_of(lambda trials: trials["fitted"] != trials["answered"])),
 )
 
 

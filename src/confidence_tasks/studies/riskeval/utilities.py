@@ -11,7 +11,7 @@ import numpy as np
 from confidence_tasks import statistics
 from confidence_tasks.statistics import decision
 from confidence_tasks.studies.riskeval.policies import POLICY, SCAFFOLD, compared, not_optimal, optimal_policy
-from confidence_tasks.study.columns import rows_of, smallest_set, unfinished
+from confidence_tasks.study.columns import rows_of, smallest_of, unfinished
 from confidence_tasks.study.computations import restrict_to, statistic_of
 from confidence_tasks.study.inference import BoundedMean, Columns, Mean, Posterior, Value
 from confidence_tasks.study.measure import Measure
@@ -94,7 +94,7 @@ GAIN = Measure(
     "normalized_scaffold_gain",
     optimal_policy(decision.scaffold_gain, "answered", *SCAFFOLD, normalized=True),
     "Utility of the optimal policy minus that of the model's decisions, on the same trials.",
-    inference=Mean(informative=smallest_set(not_optimal)),
+    inference=Mean(informative=smallest_of(not_optimal)),
 )
 
 
@@ -128,5 +128,5 @@ REGRET = Measure(
     statistic_of(decision.regret, *POLICY),
     "Mean expected utility lost against the optimal policy, in points.",
     "lower",
-    inference=BoundedMean(0.0, math.inf, informative=smallest_set(not_optimal)),
+    inference=BoundedMean(0.0, math.inf, informative=smallest_of(not_optimal)),
 )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from confidence_tasks.reading.answer_and_confidence import read_answer_and_confidence
+from confidence_tasks.reading.answer_on_scale import read_answer_on_scale
 from confidence_tasks.reading.answers import known_answers
 from confidence_tasks.reading.explanation import answer_and_key, format_number
 from confidence_tasks.reading.grading import grade
@@ -45,9 +45,7 @@ def read_scale_reply(
     Reading(answer='51', confidence_raw=17.0, status='ok', rules=())
     """
     expected_format = reply_format(kind, elicitation)
-    return read_answer_and_confidence(
-        text, scale, kind=kind, choices=choices, expected_format=expected_format
-    )
+    return read_answer_on_scale(text, scale, kind=kind, choices=choices, expected_format=expected_format)
 
 
 def read_reply(question: Question, condition: str, replies: Replies) -> ScaleTrial:

@@ -41,7 +41,7 @@ class AnsweredQuestion:
     @property
     def tokens(self) -> list[Token]:
         """Tokens of the answer."""
-        return answer_tokens(self.reply("answer"), self.reading)
+        return tokens_of_answer(self.reply("answer"), self.reading)
 
     @property
     def logprobs(self) -> list[float]:
@@ -80,7 +80,7 @@ def require(value: float, problem: str) -> float:
     return value
 
 
-def answer_tokens(reply: ModelReply, reading: AnswerReply) -> list[Token]:
+def tokens_of_answer(reply: ModelReply, reading: AnswerReply) -> list[Token]:
     """Return the tokens of a reply's answer; MissingSignalError if there are none with log-probabilities."""
     if problem := token_problem(reply):
         raise MissingSignalError(problem)
@@ -95,4 +95,4 @@ def answer_tokens(reply: ModelReply, reading: AnswerReply) -> list[Token]:
 
 def answer_logprobs(reply: ModelReply, reading: AnswerReply) -> list[float]:
     """Return the log-probabilities of the tokens of a reply's answer."""
-    return [min(token.logprob, 0.0) for token in answer_tokens(reply, reading)]
+    return [min(token.logprob, 0.0) for token in tokens_of_answer(reply, reading)]

@@ -11,8 +11,8 @@ import numpy as np
 from confidence_tasks import statistics
 from confidence_tasks.studies.signals.table import COMBINED, SIGNALS
 from confidence_tasks.study import Measure, TaskMetrics
-from confidence_tasks.study.columns import right_and_wrong, smallest_set
-from confidence_tasks.study.computations import proportion_of, undefined
+from confidence_tasks.study.columns import right_and_wrong, smallest_of
+from confidence_tasks.study.computations import nan_for, proportion_of
 from confidence_tasks.study.inference import Bounded, Columns, Percentile, Value
 from confidence_tasks.study.measures import mean_measure
 from confidence_tasks.study.signal_measures import SIGNAL_MEASURES, regressor
@@ -82,7 +82,7 @@ def _aurocs(trials: Columns, weights: FloatArray | None) -> tuple[Value, Value]:
             correct, regressors, clusters=units_of(trials)[trial]
         )
     if not len(combination) or np.isnan(combination).any():
-        return undefined(weights), undefined(weights)
+        return nan_for(weights), nan_for(weights)
 
     def auroc_of(column: FloatArray, weights: FloatArray | None) -> Value:
         known = ~np.isnan(column)
@@ -104,7 +104,7 @@ POOLED: tuple[Measure, ...] = (
         lambda trials, weights: _aurocs(trials, weights)[0],
         "AUROC of a logistic regression on all signals, cross-fitted over questions.",
         "higher",
-        inference=Bounded(0.0, 1.0, informative=smallest_set(*right_and_wrong())),
+        inference=Bounded(0.0, 1.0, informative=smallest_of(*right_and_wrong())),
         fitted=True,
     ),
     Measure(
@@ -112,7 +112,7 @@ POOLED: tuple[Measure, ...] = (
         lambda trials, weights: sub(*_aurocs(trials, weights)),
         "auroc_combined minus the AUROC of the best single signal, which is chosen on the same trials.",
         "higher",
-        inference=Percentile(-1.0, 1.0, informative=smallest_set(*right_and_wrong())),
+        inference=Percentile(-1.0, 1.0, informative=smallest_of(*right_and_wrong())),
         fitted=True,
     ),
 )

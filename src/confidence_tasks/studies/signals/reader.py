@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from confidence_tasks.reading.answer_and_confidence import read_answer_and_confidence
+from confidence_tasks.reading.answer_on_scale import read_answer_on_scale
 from confidence_tasks.reading.answers import known_answers, read_answer
 from confidence_tasks.reading.cleaning import apply_rules, clean, trim_span, truncate_reply
 from confidence_tasks.reading.cut_off import ends_in_format
@@ -51,7 +51,7 @@ def read_answer_reply(reply: str, question: Question) -> AnswerReply:
 
 
 def _read_text(reply: str, question: Question) -> Reading:
-    return read_answer_and_confidence(reply, PERCENT, kind=question.kind, choices=known_answers(question))
+    return read_answer_on_scale(reply, PERCENT, kind=question.kind, choices=known_answers(question))
 
 
 def answer_schemas(question: Question) -> dict[str, Mapping[str, Any]]:

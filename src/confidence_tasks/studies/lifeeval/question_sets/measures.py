@@ -13,7 +13,7 @@ import numpy as np
 from confidence_tasks.statistics import sdt
 from confidence_tasks.studies.lifeeval.question_sets.replies import QUESTION_SETS, Form
 from confidence_tasks.study import TaskMetrics
-from confidence_tasks.study.columns import right_and_wrong, smallest_set
+from confidence_tasks.study.columns import right_and_wrong, smallest_of
 from confidence_tasks.study.computations import proportion_of, statistic_of
 from confidence_tasks.study.inference import UNIT, Percentile
 from confidence_tasks.study.measure import Better, Measure
@@ -70,14 +70,14 @@ BOOLEAN_MEASURES: tuple[Measure, ...] = (
         ),
         "Textbook meta-d' / d' from key, answer and confidence: 1 is ideal; withheld if d' is below 0.5.",
         "higher",
-        inference=Percentile(informative=smallest_set(*right_and_wrong())),
+        inference=Percentile(informative=smallest_of(*right_and_wrong())),
     ),
     Measure(
         "meta_d",
         with_enough_of_each_class(statistic_of(sdt.meta_d_2afc, "correct", "confidence", "stimulus")),
         "Textbook meta-d': type-2 sensitivity of the confidences, by maximum likelihood.",
         "higher",
-        inference=Percentile(informative=smallest_set(*right_and_wrong())),
+        inference=Percentile(informative=smallest_of(*right_and_wrong())),
     ),
 )
 

@@ -196,7 +196,7 @@ def _read_turn(text: str, expected: ExpectedReply) -> Reading:
     return Reading(answer_text, raw, status, tuple(rules))
 
 
-def read_answer_and_confidence(
+def read_answer_on_scale(
     text: str,
     scale: Scale,
     *,
@@ -235,11 +235,11 @@ def read_answer_and_confidence(
     Examples
     --------
     >>> asked = {"kind": "choice", "choices": ("Paris", "London", "Rome", "Berlin")}
-    >>> read_answer_and_confidence("Answer: B\nConfidence: 17", Scale(0, 20), **asked)
+    >>> read_answer_on_scale("Answer: B\nConfidence: 17", Scale(0, 20), **asked)
     Reading(answer='B', confidence_raw=17.0, status='ok', rules=())
-    >>> read_answer_and_confidence("**Answer:** London\n**Confidence:** 17/20", Scale(0, 20), **asked)
+    >>> read_answer_on_scale("**Answer:** London\n**Confidence:** 17/20", Scale(0, 20), **asked)
     Reading(answer='B', confidence_raw=17.0, status='repaired', rules=('markdown', 'of_upper'))
-    >>> read_answer_and_confidence("Final Answer: $1,234.50\nConfidence: 85%", Scale(0, 20), kind="number")
+    >>> read_answer_on_scale("Final Answer: $1,234.50\nConfidence: 85%", Scale(0, 20), kind="number")
     Reading(answer='1234.5', confidence_raw=85.0, status='out_of_range', rules=('percent',))
     """
     text = truncate_reply(text)
