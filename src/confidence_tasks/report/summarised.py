@@ -145,13 +145,15 @@ def _row(measure: Measure, trials: pd.DataFrame, entry: Estimated | None) -> dic
     needed = list(measure.compute.columns) if isinstance(measure.compute, StatisticCall) else []
     n = len(trials.dropna(subset=needed))
     row: dict[str, Any] = {"measure": measure.name, "n": n}
-    if n and entry is not None:
+    is_missing = scored.needs_probability(measure.name, trials)
+    if n and entry is not None and not is_missing:
         interval = entry.interval
         row |= {"value": float(interval.estimate), "low": float(interval.low), "high": float(interval.high)}
         row["reason"] = remark_on(interval, *trials.get("model", pd.Series()).astype(str).unique())
     else:
         row |= dict.fromkeys(("value", "low", "high"), math.nan)
-        row["reason"] = f"no value: {'correct is a probability, not an outcome' if n else Reason.EMPTY}"
+        other = f"no value: {'correct is a probability, not an outcome' if n else Reason.EMPTY}"
+        row["reason"] = scored.why_missing(measure.name) if is_missing else other
     clusters = entry.clusters if entry else None
     row["n_clusters"] = clusters.n if clusters else math.nan
     row["design_effect"] = clusters.design_effect if clusters else math.nan

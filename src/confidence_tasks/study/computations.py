@@ -177,7 +177,7 @@ def restrict_to(condition: Callable[[Columns], NDArray[Any]], compute: Compute) 
         keep = condition(trials)
         return compute(rows_of(trials, keep), None if weights is None else weights[..., keep])
 
-    return restricted
+    return StatisticCall(compute.columns if isinstance(compute, StatisticCall) else (), restricted)
 
 
 def nan_for(weights: FloatArray | None) -> Value:

@@ -14,9 +14,31 @@ from confidence_tasks.study.signal_measures import SIGNAL_MEASURES
 KINDS = ("confidence", "score", "uncertainty", "interval")
 
 OF_PROBABILITIES = ("ece", "brier")
-"""Measures that a score does not have."""
+"""Measures that a score has only after recalibration."""
 
-WHY = "no value: a score is no probability; after recalibration it is {name}_recalibrated"
+_WHY = "no value: a score is no probability"
+
+
+def why_missing(name: str) -> str:
+    """Return why a score does not have a measure of probabilities.
+
+    Examples
+    --------
+    >>> for name in ("overconfidence", "ece"):
+    ...     print(why_missing(name))
+    no value: a score is no probability
+    no value: a score is no probability; after recalibration it is ece_recalibrated
+    """
+    return f"{_WHY}; after recalibration it is {name}_recalibrated" if name in OF_PROBABILITIES else _WHY
+
+
+def needs_probability(name: str, trials: pd.DataFrame) -> bool:
+    """Return True for a measure of probabilities if a signal of the trials is a score."""
+    if name not in (*OF_PROBABILITIES, "confidence", "overconfidence", "mratio"):
+        return False
+    is_signal = {"value", "probability"} <= set(trials)
+    return is_signal and bool((trials["value"].notna() & trials["probability"].isna()).any())
+
 
 SCORE_MEASURES = {
     measure.name: measure
@@ -75,4 +97,4 @@ def left_out(measures: Sequence[str], n: int) -> Iterator[dict[str, Any]]:
     for name in OF_PROBABILITIES:
         if name in measures:
             missing = dict.fromkeys(("value", "low", "high"), np.nan)
-            yield {"measure": name, **missing, "n": n, "reason": WHY.format(name=name)}
+            yield {"measure": name, **missing, "n": n, "reason": why_missing(name)}

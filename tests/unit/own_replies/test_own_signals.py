@@ -148,6 +148,15 @@ def test_a_table_without_confidences_has_the_measures_of_its_first_signal(
     }
     assert "stated" not in {row["condition"] for row in written}
 
+    # Of a score, the mean and the overconfidence were those of its value stretched to [0, 1].
+    names = ["confidence", "overconfidence", "mratio"]
+    every = ct.summary(logs, measures=names, n_resamples=20).to_frame()
+    summarised = every[every["condition"] == first].set_index("measure")
+    means = ct.metrics(logs, measures=["confidence"], n_resamples=20)
+    assert summarised.loc["overconfidence", "reason"].endswith("a score is no probability") != is_probability
+    for values in (summarised.loc[names[:2], "value"], means.loc[means["condition"] == first, "value"]):
+        assert values.notna().all() == values.notna().any() == is_probability
+
 
 def test_a_signal_is_there_where_no_confidence_is_stated(tmp_path):
     file, logs = tmp_path / "own.jsonl", tmp_path / "logs"

@@ -44,6 +44,21 @@ def test_a_measure_that_the_study_lacks_is_the_standard_one(tmp_path: Path) -> N
     assert {*summary(path, n_resamples=20).to_frame()["measure"]} == {each.name for each in STANDARD}
 
 
+def test_the_number_of_trials_is_that_of_the_answers_with_a_confidence(tmp_path: Path) -> None:
+    of_riskeval = rows("riskeval")
+    for row in of_riskeval[::5]:
+        row |= {
+            "correct": np.nan,
+            "confidence": np.nan,
+            "decision": "abstain",
+            "status": "refused",
+            "answered": 0.0,
+        }
+    path = write(tmp_path / "t.jsonl", of_riskeval)
+    found = summary(path, n_resamples=20, measures=["overconfidence", "ece", "brier"]).to_frame()
+    assert (found.groupby("condition")["n"].nunique() == 1).all()
+
+
 @pytest.fixture
 def killed(log: Path, tmp_path: Path) -> Path:
     """A run that was killed after six of eight samples, none of them parsed."""

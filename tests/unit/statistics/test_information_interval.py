@@ -252,3 +252,16 @@ def test_no_interval_is_empty_and_limits_of_no_information_are_zero():
         lows.append(low), highs.append(high)
     assert min(highs) > 0.005
     assert np.mean(np.array(lows) == 0.0) > 0.93
+
+
+def test_whether_there_is_a_value_does_not_depend_on_the_order_of_the_trials() -> None:
+    """With four wrong answers in two bins of ten, the least number is met exactly; rounding must not decide."""
+    rng = np.random.default_rng(0)
+    correct, confidence = np.ones(20), np.arange(20) / 20
+    correct[[0, 1, 2, 12]] = 0.0
+    tables = []
+    for _ in range(40):
+        order = rng.permutation(20)
+        tables.append(InformationTables.of(correct[order], confidence[order], questions=rng.permutation(20)))
+    assert len({table.tables[0].dispersion for table in tables}) > 1  # they differ by rounding
+    assert {table.unknown for table in tables} == {None}

@@ -60,7 +60,8 @@ _BIN_EDGE_FACTOR = 1.03
 _MIN_VARIANCE = 1e-12
 
 _ROUNDING = 1e-9
-"""Tolerance for sums of fractional weights, and a share that is no information."""
+"""Tolerance for sums of fractional weights, numbers of answers divided by a dispersion, and a share that is no
+information."""
 
 _NO_LEVEL = 1e-12
 """A level so low that the interval is practically a point."""
@@ -95,7 +96,7 @@ def too_few_outside(table: FloatArray) -> BoolArray:
     """Return whether too few answers of the smaller class are expected outside the fullest bin of tables (R, 2, B)."""
     columns = table.sum(axis=1)
     share = ratio(columns.max(axis=1), columns.sum(axis=1), otherwise=1.0)
-    return np.asarray(table.sum(axis=2).min(axis=1) * (1.0 - share) < _MIN_OUTSIDE_FULLEST_BIN)
+    return np.asarray(table.sum(axis=2).min(axis=1) * (1.0 - share) < _MIN_OUTSIDE_FULLEST_BIN - _ROUNDING)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,7 +162,7 @@ class _Table:
     def has_enough_per_bin(self) -> bool:
         """Whether there are enough answers of the smaller class per bin for the correction by simulation."""
         smaller = min(self.wrong.sum(), (self.count - self.wrong).sum()) / self.dispersion
-        return bool(smaller >= _SMALLER_CLASS_PER_BIN * len(self.wrong))
+        return bool(smaller >= _SMALLER_CLASS_PER_BIN * len(self.wrong) - _ROUNDING)
 
     @property
     def missing(self) -> Reason | None:
@@ -172,7 +173,7 @@ class _Table:
         if wrong in (0.0, n):
             return Reason.ONE_CLASS
         n_outside = min(wrong, n - wrong) * (1.0 - self.count.max() / n) / (self.dispersion * self.surplus)
-        return Reason.FEW_INFORMATIVE if n_outside < _MIN_OUTSIDE_FULLEST_BIN else None
+        return Reason.FEW_INFORMATIVE if n_outside < _MIN_OUTSIDE_FULLEST_BIN - _ROUNDING else None
 
     def share(self, error_rate: FloatArray) -> FloatArray:
         """Return the proportion of the entropy that confidence removes, given error rates (..., B), shape (...)."""

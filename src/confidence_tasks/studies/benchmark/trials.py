@@ -9,7 +9,7 @@ from typing import Any
 from confidence_tasks.harness.correctness import FURTHER_SIGNALS
 from confidence_tasks.study import Question, Replies, Trial
 from confidence_tasks.study.inference import UNIT
-from confidence_tasks.study.measures import CONFIDENCE, mean_measure, overconfidence
+from confidence_tasks.study.measures import mean_measure, overconfidence
 from confidence_tasks.study.signal_measures import SIGNAL_MEASURES
 
 
@@ -141,7 +141,12 @@ MEASURES = (
         "correct",
         "probability",
     ),
-    CONFIDENCE,
+    mean_measure(
+        "confidence",
+        "probability",
+        "Mean confidence stated, or mean signal that is a probability.",
+        bounds=UNIT,
+    ),
     *SIGNAL_MEASURES,
     mean_measure(
         "option_mass",
