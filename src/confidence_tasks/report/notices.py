@@ -18,12 +18,16 @@ SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A problem with the trials: its title, what it means for the numbers, and where it applies."""
+    """A problem with the trials: its title, what it means for the numbers, and where it applies.
+
+    The terminal prints serious notices, and others if they are ``printed``.
+    """
 
     severity: Severity
     title: str
     meaning: str
     where: tuple[str, ...]
+    printed: bool = False
 
 
 Check: TypeAlias = Callable[[TaskResults], Iterator[Notice]]
@@ -39,21 +43,23 @@ def in_order_of_severity(raised: Iterable[Notice]) -> list[Notice]:
     return sorted(raised, key=lambda notice: SEVERITIES.index(notice.severity))
 
 
-def notice_if_any(severity: Severity, title: str, meaning: str, where: Iterable[str]) -> Iterator[Notice]:
+def notice_if_any(
+    severity: Severity, title: str, meaning: str, where: Iterable[str], *, printed: bool = False
+) -> Iterator[Notice]:
     """Yield a notice if it applies anywhere."""
     if places := tuple(where):
-        yield Notice(severity, title, meaning, places)
+        yield Notice(severity, title, meaning, places, printed or severity == "serious")
 
 
 def check(
-    severity: Severity, title: str, meaning: str
+    severity: Severity, title: str, meaning: str, *, printed: bool = False
 ) -> Callable[[Callable[[TaskResults], Iterable[str]]], Check]:
     """Turn a function that returns the places where a notice applies into a check."""
 
     def decorate(places: Callable[[TaskResults], Iterable[str]]) -> Check:
         @wraps(places)
         def notice(results: TaskResults) -> Iterator[Notice]:
-            return notice_if_any(severity, title, meaning, places(results))
+            return notice_if_any(severity, title, meaning, places(results), printed=printed)
 
         return notice
 

@@ -175,7 +175,7 @@ def test_the_samples_before_a_failure_count_and_the_others_are_lost(tmp_path: Pa
     assert (n_read, file.lost, file.status) == (3, 3, "error")
 
 
-def test_the_page_names_the_scorer_and_tells_how_to_get_a_confidence(tmp_path: Path) -> None:
+def test_the_page_names_the_scorer(tmp_path: Path) -> None:
     samples = [Sample("Question", target="yes", id=str(i)) for i in range(4)]
     path = run(Task(samples, scorer=[both(), share()], name="plain"), tmp_path / "logs")
     page = tmp_path / "page.html"
@@ -183,6 +183,14 @@ def test_the_page_names_the_scorer_and_tells_how_to_get_a_confidence(tmp_path: P
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 0, result.output
     assert "One of several scorers says what is right" in page.read_text()
+
+
+def test_the_terminal_tells_how_to_get_a_confidence_where_there_is_none(tmp_path: Path) -> None:
+    (log,) = eval(task(includes()), model=with_tokens(), log_dir=str(tmp_path), display="none")
+    command = ["report", log.location, "-o", str(tmp_path / "page.html"), "--resamples", "50", "--no-cache"]
+    result = CliRunner().invoke(main, command)
+    assert "note Replies that state no confidence: shares: mockllm/model" in result.output
+    assert "--scorer confidence_tasks/stated_confidence" in " ".join(result.output.split())
 
 
 def with_tokens(*tokens: tuple[str, float]):

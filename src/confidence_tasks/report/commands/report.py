@@ -32,7 +32,7 @@ from confidence_tasks.report.commands.reading import (
 from confidence_tasks.report.commands.report_files import page_text, report_record, track_report, write_files
 from confidence_tasks.report.commands.report_outcomes import exit_with_outcomes, outcomes_of_requirements
 from confidence_tasks.report.commands.report_selection import checked_groups, with_named_questions
-from confidence_tasks.report.commands.terminal import print_headlines, print_serious
+from confidence_tasks.report.commands.terminal import print_headlines, print_notices
 from confidence_tasks.report.labels import TITLE, VIEWER
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def report(
         print_json({"report": written, **report_record(result, outcomes, collection)})
     elif has_trials:
         print_headlines(result.results)
-        print_serious(result)
+        print_notices(result)
         click.echo(f"The report is in {output}")
     exit_with_outcomes(result, outcomes)
 

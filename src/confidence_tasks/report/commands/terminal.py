@@ -17,6 +17,7 @@ from confidence_tasks.report.labels import (
     number,
     why_missing,
 )
+from confidence_tasks.report.notices import Severity
 from confidence_tasks.simulation.subject import Subject, make_subject
 
 if TYPE_CHECKING:
@@ -137,11 +138,15 @@ def _clusters(entry: Estimated) -> dict[str, str]:
     return {"clusters": f"{entry.clusters.n:,}", "design effect": effect}
 
 
-def print_serious(result: Report) -> None:
-    """Print the serious notices of a report."""
+def print_notices(result: Report) -> None:
+    """Print the serious notices of a report, and those that say what to do next."""
     from confidence_tasks.report.page.document import merged_notices
 
     for notice in merged_notices(result.tasks):
-        if notice.severity == "serious":
-            print_message(f" {notice.title}: {printable('; '.join(notice.where[:5]))}", "serious", "red")
+        if notice.printed:
+            where = printable("; ".join(notice.where[:5]))
+            print_message(f" {notice.title}: {where}", notice.severity, _COLOURS[notice.severity])
             print_message(notice.meaning)
+
+
+_COLOURS: Mapping[Severity, str] = {"serious": "red", "warning": "yellow", "note": "cyan"}

@@ -91,5 +91,6 @@ def merged_notices(tasks: Sequence[TaskView]) -> list[Notice]:
         for task_title, notice in raised:
             texts = notice.where if shared else (notice.meaning, *notice.where)
             where += [f"{task_title}: {text}" for text in texts]
-        merged.append(Notice(severity, title, shared, tuple(where)))
+        printed = any(notice.printed for _, notice in raised)
+        merged.append(Notice(severity, title, shared, tuple(where), printed))
     return in_order_of_severity(merged)

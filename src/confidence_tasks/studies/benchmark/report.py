@@ -80,6 +80,7 @@ def one_of_several_scorers(results: TaskResults) -> Iterator[str]:
     "The log has the accuracy of these answers alone. To ask how sure the model is of them: inspect score LOG --scorer"
     " confidence_tasks/stated_confidence --action append. For a new run: inspect eval confidence_tasks/with_confidence"
     ' -T task=..., or lm_eval --tasks with_confidence --metadata \'{"task": "..."}\'.',
+    printed=True,
 )
 def without_confidence(results: TaskResults) -> Iterator[str]:
     """Name the models whose replies state no confidence."""
