@@ -29,7 +29,7 @@ from confidence_tasks.statistics.inference.weights import TrialCounts
 from confidence_tasks.studies.scales.measures import MEASURES
 from confidence_tasks.studies.scales.replies import BASELINE
 from confidence_tasks.study.inference import Columns
-from confidence_tasks.study.kinds import CellTable
+from confidence_tasks.study.kinds import DistinctTrials
 from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.paired import PairedTables, influence_on
 
@@ -143,7 +143,7 @@ def families(
     return found
 
 
-def _tables(scale: Scale, questions: np.ndarray, measures: Sequence[Measure]) -> list[CellTable]:
+def _tables(scale: Scale, questions: np.ndarray, measures: Sequence[Measure]) -> list[DistinctTrials]:
     """The trials of a study on one scale, by source; the questions of all sources are numbered together."""
     found = []
     for number, (trials, of) in enumerate(zip(population(), questions, strict=True)):
@@ -152,12 +152,14 @@ def _tables(scale: Scale, questions: np.ndarray, measures: Sequence[Measure]) ->
         unit = np.arange(len(of)) + number * len(of)
         members = csr_array((np.ones(len(of)), (kind, unit)), shape=(distinct.shape[1], questions.size))
         columns = dict(zip(trials[scale.label], distinct, strict=True))
-        found.append(CellTable(columns, TrialCounts(np.arange(distinct.shape[1]), members), tuple(measures)))
+        found.append(
+            DistinctTrials(columns, TrialCounts(np.arange(distinct.shape[1]), members), tuple(measures))
+        )
     return found
 
 
 def _sides(
-    tables: Mapping[Scale, Sequence[CellTable]],
+    tables: Mapping[Scale, Sequence[DistinctTrials]],
     measures: Sequence[Measure],
     n_resamples: int,
     rng: np.random.Generator,

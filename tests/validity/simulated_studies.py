@@ -33,7 +33,7 @@ from confidence_tasks.simulation.subject import Subject
 from confidence_tasks.statistics import Interval
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.study.inference import Columns, Value
-from confidence_tasks.study.kinds import CellTable, number_units, tabulate
+from confidence_tasks.study.kinds import DistinctTrials, number_units, tabulate
 from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.paired import PairedTables
 from confidence_tasks.study.trial import Item
@@ -83,7 +83,7 @@ class Population:
             return {measure.name: "one pivot with its test" for measure in self.measures}
         return {measure.name: _method(measure) for measure in self.measures}
 
-    def tables(self) -> tuple[int, list[tuple[TrialSubset, CellTable]]]:
+    def tables(self) -> tuple[int, list[tuple[TrialSubset, DistinctTrials]]]:
         """The number of questions, and the trials of every cell by kind."""
         unit, n_units = number_units(self.columns, np.ones(len(self.columns["question_id"]), dtype=bool))
         cells = dict.fromkeys(cell for group in self.groups for cell in group.subsets)
@@ -173,14 +173,14 @@ def studies(
 
 def _differences(
     population: Population,
-    study: Iterable[tuple[TrialSubset, CellTable]],
+    study: Iterable[tuple[TrialSubset, DistinctTrials]],
     found: Distributions,
     settings: Settings,
     rng: np.random.Generator,
 ) -> dict[tuple[str, str], Interval]:
     """The difference of the two groups in each measure, as the report prints it."""
     (first,), (second,) = (group.subsets for group in population.groups)
-    of_cell: dict[TrialSubset, list[CellTable]] = {}
+    of_cell: dict[TrialSubset, list[DistinctTrials]] = {}
     for cell, table in study:
         of_cell.setdefault(cell, []).append(table)
     pairs = [PairedTables.of(*pair) for pair in product(of_cell[first], of_cell[second])]

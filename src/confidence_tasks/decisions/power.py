@@ -33,7 +33,7 @@ from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.inference.resampling import as_estimate
 from confidence_tasks.statistics.inference.tests import questions_needed
 from confidence_tasks.study.definition import Study
-from confidence_tasks.study.kinds import CellTable
+from confidence_tasks.study.kinds import DistinctTrials
 from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.paired import PairedTables, influence_on
 from confidence_tasks.study.parameter import did_you_mean
@@ -336,7 +336,7 @@ def _rejections(
 
 
 def _distribution(
-    table: CellTable, measure: Measure, questions: frozenset[str], resamples: FloatArray | None
+    table: DistinctTrials, measure: Measure, questions: frozenset[str], resamples: FloatArray | None
 ) -> Distribution:
     """Return the measure of one subject in a simulated study, with its resamples if the test needs them."""
     trials, unit = table.expanded()

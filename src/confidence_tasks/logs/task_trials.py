@@ -296,8 +296,8 @@ def _differences(files: Sequence[TrialFile]) -> Iterator[dict[str, set[int]]]:
     for i, file in enumerate(files):
         for key, value in file.provenance.items():
             items.setdefault(key, {}).setdefault(value, set()).add(i)
-        for cell, prompt in _prompts(file):
-            items.setdefault(cell, {}).setdefault(prompt, set()).add(i)
+        for key, prompt in _prompts(file):
+            items.setdefault(key, {}).setdefault(prompt, set()).add(i)
     distinct = {
         tuple((value, tuple(sorted(positions))) for value, positions in values.items())
         for values in items.values()
@@ -310,7 +310,7 @@ def _differences(files: Sequence[TrialFile]) -> Iterator[dict[str, set[int]]]:
 def _prompts(file: TrialFile) -> set[tuple[Any, str]]:
     """Return the digests of the prompts of a file that are known, by condition and question."""
     pairs = set(zip(question_keys(file.columns), file.columns[PROMPT].tolist(), strict=True))
-    return {(cell, prompt) for cell, prompt in pairs if prompt}
+    return {(key, prompt) for key, prompt in pairs if prompt}
 
 
 def _join(label: str, files: Sequence[TrialFile]) -> ModelTrials:

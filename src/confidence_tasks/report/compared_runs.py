@@ -81,8 +81,8 @@ def _provenance(model: ModelTrials) -> dict[str, str]:
 def _differing_prompts(first: ModelTrials, second: ModelTrials) -> list[str]:
     """Return a sentence on the prompts that differ between A and B, if any do."""
     a, b = _prompts(first), _prompts(second)
-    comparable = [cell for cell in sorted(a.keys() & b.keys()) if _are_comparable(a[cell], b[cell])]
-    differing = [cell for cell in comparable if a[cell] != b[cell]]
+    comparable = [key for key in sorted(a.keys() & b.keys()) if _are_comparable(a[key], b[key])]
+    differing = [key for key in comparable if a[key] != b[key]]
     if not differing:
         return []
     condition, _, name = differing[0]
@@ -112,12 +112,12 @@ def _not_shared(first: ModelTrials, second: ModelTrials) -> Iterator[Notice]:
     )
 
 
-def _unshared(name: str, cells: set[tuple[Any, ...]], others: set[tuple[Any, ...]]) -> Iterator[str]:
+def _unshared(name: str, asked: set[tuple[Any, ...]], others: set[tuple[Any, ...]]) -> Iterator[str]:
     """Yield how many questions, and which conditions, a model was asked that the other was not."""
     conditions = {condition for condition, *_ in others}
-    missing = sum(condition in conditions for condition, *_ in cells - others)
+    missing = sum(condition in conditions for condition, *_ in asked - others)
     if missing:
-        yield f"{name}: {missing} of {len(cells)} questions and conditions"
-    unshared = in_order({condition for condition, *_ in cells} - conditions)
+        yield f"{name}: {missing} of {len(asked)} questions and conditions"
+    unshared = in_order({condition for condition, *_ in asked} - conditions)
     if unshared:
         yield f"{name}: the conditions {', '.join(unshared)}"

@@ -48,8 +48,8 @@ class Group:
         The grouping, such as ``"condition"``.
     subsets : tuple of TrialSubset
         The subsets that are averaged; trials within a subset are pooled. The papers average over sources, for example.
-    apart : tuple of TrialSubset
-        Cells of sources that other columns lack. They have estimates of their own and do not enter the mean.
+    not_averaged : tuple of TrialSubset
+        Subsets of sources that other columns lack. They have estimates of their own and do not enter the mean.
     skips_undefined : bool
         If True, subsets where a measure is undefined are left out of the mean; otherwise the mean is undefined.
     """
@@ -57,13 +57,13 @@ class Group:
     label: str
     by: str
     subsets: tuple[TrialSubset, ...]
-    apart: tuple[TrialSubset, ...] = ()
+    not_averaged: tuple[TrialSubset, ...] = ()
     skips_undefined: bool = False
 
     @property
     def all_subsets(self) -> tuple[TrialSubset, ...]:
         """The subsets, with those that do not enter the mean."""
-        return *self.subsets, *self.apart
+        return *self.subsets, *self.not_averaged
 
     @property
     def cells(self) -> tuple[TrialSubset, ...]:

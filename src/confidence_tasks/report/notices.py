@@ -66,14 +66,14 @@ def check(
     return decorate
 
 
-def cells_of(results: TaskResults, *names: str) -> Iterator[tuple[str, str, Mapping[str, NDArray[Any]]]]:
-    """Yield the model, the condition and the trials of every cell of the design; each source has its own cells.
+def subsets_of(results: TaskResults, *names: str) -> Iterator[tuple[str, str, Mapping[str, NDArray[Any]]]]:
+    """Yield the model, the condition and the trials of every subset: one condition and one source.
 
     The trials have the columns of the given names, by default all.
     """
     for model in results.models:
         columns = {name: model.columns[name] for name in names or model.columns}
-        for condition, cells in results.subsets[model.label].items():
-            for cell in cells:
-                label = condition if len(cells) == 1 else f"{condition}, {cell.source}"
-                yield model.label, label, rows_of(columns, cell.rows)
+        for condition, subsets in results.subsets[model.label].items():
+            for subset in subsets:
+                label = condition if len(subsets) == 1 else f"{condition}, {subset.source}"
+                yield model.label, label, rows_of(columns, subset.rows)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from confidence_tasks.logs.task_trials import question_keys
 from confidence_tasks.logs.trial_columns import QUESTION
 from confidence_tasks.report.labels import measure_label, number
-from confidence_tasks.report.notices import Notice, cells_of, check, notice_if_any
+from confidence_tasks.report.notices import Notice, check, notice_if_any, subsets_of
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.sources.clusters import BY_SUBJECT, CLUSTER_KINDS
 from confidence_tasks.statistics.inference.clusters import Clusters
@@ -92,10 +92,10 @@ def different_sources(results: TaskResults) -> Iterator[Notice]:
             compared = f"compared on {', '.join(shared)} only" if shared else "not compared"
             where.append(f"{model}, {condition}: {compared}")
     where += [
-        f"{model}, {group.label}: averaged without {', '.join(cell.source for cell in group.apart)}"
+        f"{model}, {group.label}: averaged without {', '.join(subset.source for subset in group.not_averaged)}"
         for model, groups in results.groups.items()
         for group in groups
-        if group.apart
+        if group.not_averaged
     ]
     yield from notice_if_any(
         "warning",
@@ -193,7 +193,7 @@ def unknown_clusters(results: TaskResults) -> Iterator[str]:
 )
 def shared_subjects(results: TaskResults) -> Iterator[str]:
     """Yield the design effects by subject of means, for the sources that are samples of subjects."""
-    for model, condition, trials in cells_of(results):
+    for model, condition, trials in subsets_of(results):
         if SAMPLING_UNIT in trials or set(trials["source"]) - BY_SUBJECT or "subject" not in trials:
             continue
         effects = {

@@ -154,12 +154,12 @@ def cautions_of_many(task: TaskTrials) -> list[Notice]:
 
 def left_out(task: TaskTrials) -> Iterator[Notice]:
     """Yield the notice of the questions that are not compared, as some model was not asked them."""
-    cells = [set(question_keys(model.columns)) for model in task.models]
-    common = set.intersection(*cells)
-    counts = Counter(cell for of_model in cells for cell in of_model)
+    asked = [set(question_keys(model.columns)) for model in task.models]
+    common = set.intersection(*asked)
+    counts = Counter(key for of_model in asked for key in of_model)
     where = [
         f"{model.label}: asked {len(of_model):,}, of which {len(of_model - common):,} are left out"
-        for model, of_model in zip(task.models, cells, strict=True)
+        for model, of_model in zip(task.models, asked, strict=True)
     ]
     yield from notice_if_any(
         "warning",

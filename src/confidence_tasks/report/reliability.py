@@ -45,11 +45,11 @@ def reliability_table(results: TaskResults) -> Iterator[dict[str, Any]]:
     for model in results.models:
         if not _is_repeated(model.columns):
             continue
-        for condition, cells in results.subsets[model.label].items():
-            for cell in cells:
+        for condition, subsets in results.subsets[model.label].items():
+            for subset in subsets:
                 where = {"model": model.label, "condition": group_label(condition)}
-                where |= {"source": cell.source} if several_sources else {}
-                for row in _rows(rows_of(model.columns, cell.rows), results.headline):
+                where |= {"source": subset.source} if several_sources else {}
+                for row in _rows(rows_of(model.columns, subset.rows), results.headline):
                     yield where | row
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from confidence_tasks.harness.stopped import NOTICES
 from confidence_tasks.logs.benchmark_samples import UNMEASURED
 from confidence_tasks.reading.thoughts import UNKNOWN_MARK
-from confidence_tasks.report.notices import Notice, Severity, cells_of, check, notice_if_any
+from confidence_tasks.report.notices import Notice, Severity, check, notice_if_any, subsets_of
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.statistics import complete
 from confidence_tasks.study.measures import PARSE_RATE
@@ -39,7 +39,7 @@ def unread_replies(results: TaskResults) -> Iterator[Notice]:
     parse_rate = results.task_trials.study.measures_by_name.get(PARSE_RATE.name, PARSE_RATE)
     rates = {
         f"{model}, {condition}": float(parse_rate.compute(columns, None))
-        for model, condition, columns in cells_of(results)
+        for model, condition, columns in subsets_of(results)
         if not condition.startswith(UNMEASURED)
     }
     bands: tuple[tuple[Severity, float, float], ...] = (("serious", 0.0, 0.5), ("warning", 0.5, 0.9))
@@ -55,12 +55,12 @@ def unread_replies(results: TaskResults) -> Iterator[Notice]:
 
 
 def unfinished_replies(results: TaskResults) -> Iterator[Notice]:
-    """Yield a notice for each way in which replies are unfinished, with their number in every cell."""
-    cells = [
-        (f"{model}, {label}", columns["status"]) for model, label, columns in cells_of(results, "status")
+    """Yield a notice for each way in which replies are unfinished, with their number in every subset."""
+    statuses = [
+        (f"{model}, {label}", columns["status"]) for model, label, columns in subsets_of(results, "status")
     ]
     for status, (title, meaning) in NOTICES.items():
-        counts = [(where, int(np.sum(column == status)), len(column)) for where, column in cells]
+        counts = [(where, int(np.sum(column == status)), len(column)) for where, column in statuses]
         places = [f"{where}: {n} of {n_replies}" for where, n, n_replies in counts if n]
         yield from notice_if_any("serious", title, meaning, places)
 
@@ -72,8 +72,8 @@ def unfinished_replies(results: TaskResults) -> Iterator[Notice]:
     " does not fit the model, and a thought was read as the reply. Look at some of these replies in the log.",
 )
 def control_tokens(results: TaskResults) -> Iterator[str]:
-    """Yield the cells with replies that contain unknown control tokens."""
-    for model, condition, columns in cells_of(results, RULES):
+    """Yield the subsets with replies that contain unknown control tokens."""
+    for model, condition, columns in subsets_of(results, RULES):
         count = sum(UNKNOWN_MARK in rules.split("+") for rules in columns[RULES])
         if count:
             yield f"{model}, {condition}: {count} of {len(columns[RULES])} replies"
@@ -88,8 +88,8 @@ def control_tokens(results: TaskResults) -> Iterator[str]:
     " `confidence-tasks power` computes how many.",
 )
 def few_trials(results: TaskResults) -> Iterator[str]:
-    """Yield the cells with too few right or wrong answers to compare the two."""
-    for model, condition, columns in cells_of(results):
+    """Yield the subsets with too few right or wrong answers to compare the two."""
+    for model, condition, columns in subsets_of(results):
         rows = ~np.isnan(columns["confidence"]) & ~np.isnan(columns["correct"])
         correct, units = columns["correct"][rows], units_of(columns)[rows]
         right, wrong = (len({*units[correct == value]}) for value in (1.0, 0.0))
@@ -104,8 +104,8 @@ def few_trials(results: TaskResults) -> Iterator[str]:
     " nearly all trials on one side.",
 )
 def tied(results: TaskResults) -> Iterator[str]:
-    """Yield the cells whose confidence hardly varies."""
-    for model, condition, columns in cells_of(results, "correct", "confidence"):
+    """Yield the subsets whose confidence hardly varies."""
+    for model, condition, columns in subsets_of(results, "correct", "confidence"):
         _, confidence = complete(columns["correct"], columns["confidence"])
         values, counts = np.unique(confidence, return_counts=True)
         if len(values) and counts.max() >= TIED_SHARE * len(confidence):

@@ -18,7 +18,7 @@ from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.inference.weights import TrialCounts
 from confidence_tasks.study.columns import rows_of
 from confidence_tasks.study.inference import Columns
-from confidence_tasks.study.kinds import CellTable
+from confidence_tasks.study.kinds import DistinctTrials
 from confidence_tasks.study.measure import Measure
 
 LOG2_POPULATION = 15
@@ -49,7 +49,7 @@ class Answers:
     n_replies: int
     counts: FloatArray
 
-    def table(self, questions: IntArray, measure: Measure) -> CellTable:
+    def table(self, questions: IntArray, measure: Measure) -> DistinctTrials:
         """Return the trials of some questions of the population."""
         occurring, kind = np.unique(self.kind[questions], return_inverse=True)
         rows = (self.n_replies * occurring[:, np.newaxis] + np.arange(self.n_replies)).ravel()
@@ -58,7 +58,7 @@ class Answers:
         shape = len(rows), len(questions)
         members = csr_array((np.ones(len(row_of_trial)), (row_of_trial, unit)), shape=shape)
         columns = rows_of(self.trials, rows)
-        return CellTable(columns, TrialCounts(np.arange(len(rows)), members), (measure,))
+        return DistinctTrials(columns, TrialCounts(np.arange(len(rows)), members), (measure,))
 
     def value(self, measure: Measure) -> float:
         """Return the measure over the population."""

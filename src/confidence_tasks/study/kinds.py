@@ -25,10 +25,11 @@ _PROBES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class CellTable:
-    """Trials of a cell, counted by kind: trials of one kind are equal in all that the measures read.
+class DistinctTrials:
+    """The distinct trials of a subset, each with its number.
 
-    ``columns`` has one row for each kind. ``kinds`` counts the trials of each kind that each unit has.
+    Trials of one kind are equal in all that the measures read. ``columns`` has one row for each kind.
+    ``kinds`` counts the trials of each kind that each unit has.
     """
 
     columns: Columns
@@ -130,8 +131,8 @@ def _agree(one: Any, other: Any) -> bool:
 
 def tabulate(
     columns: Columns, chosen: IntArray, measures: Sequence[Measure], unit: IntArray, n_units: int
-) -> list[CellTable]:
-    """Count the trials of a cell by kind, for the measures that allow it; the others get a table of single trials.
+) -> list[DistinctTrials]:
+    """Count the trials of a subset by kind, for the measures that allow it; the others get a table of single trials.
 
     Trials of one kind are equal in the status and in every column of numbers. A measure that reads anything else, such
     as the identifier of the question, has other values on kinds than on trials; random weights reveal it. Where all
@@ -146,7 +147,7 @@ def tabulate(
     kinds = TrialCounts(by_trial.example, by_trial.members @ questions)
     examples = rows_of(rows, kinds.example)
     if len(kinds.example) == len(unit):
-        return [CellTable(examples, kinds, tuple(measures))]
+        return [DistinctTrials(examples, kinds, tuple(measures))]
     # Every row has the same total: some measures precompute a term for each total.
     totals = np.tile(np.resize(np.arange(4.0), len(unit)), (_PROBES, 1))
     trial_weights = SharedWeights.of(np.random.default_rng(0).permuted(totals, axis=1))
@@ -158,5 +159,5 @@ def tabulate(
     ]
     others = [measure for measure in measures if measure not in countable]
     trials = count_alike([np.arange(len(unit))], unit, n_units)
-    tables = CellTable(examples, kinds, tuple(countable)), CellTable(rows, trials, tuple(others))
+    tables = DistinctTrials(examples, kinds, tuple(countable)), DistinctTrials(rows, trials, tuple(others))
     return [table for table in tables if table.measures]

@@ -44,16 +44,17 @@ def summarise(
     If a condition has trials of several sources, its value is the mean over the sources, as the papers pool their data
     sets, or the sum of numbers of trials. A condition without trials has NaN.
     """
-    cells: dict[str, dict[str, list[Mapping[str, Any]]]] = {condition: {} for condition in conditions}
+    by_condition: dict[str, dict[str, list[Mapping[str, Any]]]] = {condition: {} for condition in conditions}
     for trial in trials:
-        cells[trial["condition"]].setdefault(trial["source"], []).append(trial)
+        by_condition[trial["condition"]].setdefault(trial["source"], []).append(trial)
     tables = {
-        condition: [columns(cell) for cell in by_source.values()] for condition, by_source in cells.items()
+        condition: [columns(of_source) for of_source in by_source.values()]
+        for condition, by_source in by_condition.items()
     }
     metrics = {}
     for measure in measures:
-        for condition, cell_tables in tables.items():
-            values = [float(measure.compute(table, None)) for table in cell_tables]
+        for condition, of_sources in tables.items():
+            values = [float(measure.compute(table, None)) for table in of_sources]
             divisor = 1 if measure.inference.is_count else len(values)
             metrics[f"{measure.name}/{condition}"] = sum(values) / divisor if values else math.nan
     return metrics

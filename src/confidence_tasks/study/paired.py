@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.inference.weights import TrialCounts, alike_units, ratio
 from confidence_tasks.study.inference import Columns, Influence
-from confidence_tasks.study.kinds import CellTable, values_of_single_trials
+from confidence_tasks.study.kinds import DistinctTrials, values_of_single_trials
 from confidence_tasks.study.measure import Measure
 
 Sides: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
@@ -31,15 +31,15 @@ class PairedTables:
     ``correction`` is the factor n / (n - 1) of a variance over n questions, relative to that over single trials.
     """
 
-    first: CellTable
-    second: CellTable
+    first: DistinctTrials
+    second: DistinctTrials
     questions: TrialCounts
     of_first: csr_array
     of_second: csr_array
     correction: float
 
     @classmethod
-    def of(cls, first: CellTable, second: CellTable) -> Self:
+    def of(cls, first: DistinctTrials, second: DistinctTrials) -> Self:
         """Pair two tables of the same questions."""
         questions = alike_units([first.kinds, second.kinds])
         of_first, of_second = (

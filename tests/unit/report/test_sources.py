@@ -187,5 +187,7 @@ def test_conditions_that_share_nothing_keep_their_own_sources():
     }
     means = {group.label: [cell.source for cell in group.subsets] for group in by_condition(columns)}
     assert means == {"a": ["s"], "b": ["s"], "c": ["u"], "d": ["u"]}
-    others = {group.label: [cell.source for cell in group.apart] for group in by_condition(columns)}
+    others = {
+        group.label: [subset.source for subset in group.not_averaged] for group in by_condition(columns)
+    }
     assert others == {"a": ["t"], "b": [], "c": ["v"], "d": []}

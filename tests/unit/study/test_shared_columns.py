@@ -5,7 +5,7 @@ import pytest
 
 from confidence_tasks.statistics import calibration
 from confidence_tasks.statistics.inference.weights import count_alike
-from confidence_tasks.study.kinds import CellTable
+from confidence_tasks.study.kinds import DistinctTrials
 from confidence_tasks.study.signal_measures import SIGNAL_MEASURES
 
 
@@ -26,7 +26,7 @@ def test_blocks_of_resamples_share_the_recalibration(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(
         calibration, "cross_fitted_logistic", lambda *args, **named: fits.append(args) or fit(*args, **named)
     )
-    table = CellTable(columns, count_alike([np.arange(40)], np.arange(40), 40), measures)
+    table = DistinctTrials(columns, count_alike([np.arange(40)], np.arange(40), 40), measures)
     blocks = [rng.multinomial(40, np.full(40, 1 / 40), size=5) for _ in range(2)]
     found = [table.values(block) for block in blocks]
     assert len(fits) == 1

@@ -15,7 +15,7 @@ from confidence_tasks.report.estimates.difference import paired_differences
 from confidence_tasks.report.estimates.distributions import Distributions, distributions
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.groups import Group, TrialSubset
-from confidence_tasks.study.kinds import CellTable, number_labels, number_units, tabulate
+from confidence_tasks.study.kinds import DistinctTrials, number_labels, number_units, tabulate
 from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.paired import PairedTables
 from confidence_tasks.study.units import SAMPLING_UNIT
@@ -96,7 +96,7 @@ def _refitted(
 
 def _tables_by_question(
     columns: Columns, subsets: Sequence[TrialSubset], measures: Sequence[Measure]
-) -> dict[TrialSubset, list[CellTable]]:
+) -> dict[TrialSubset, list[DistinctTrials]]:
     """Return the trials of each subset by question; nothing if there are no clusters."""
     if SAMPLING_UNIT not in columns:
         return {}
@@ -104,7 +104,7 @@ def _tables_by_question(
     return {subset: tabulate(columns, subset.rows, measures, *numbers) for subset in subsets}
 
 
-def _paired(tables: Mapping[TrialSubset, Sequence[CellTable]], pair: _Pair) -> list[PairedTables]:
+def _paired(tables: Mapping[TrialSubset, Sequence[DistinctTrials]], pair: _Pair) -> list[PairedTables]:
     """Pair the tables of two groups by source."""
     subsets = [(one, other) for one, other in product(pair.group, pair.base) if one.source == other.source]
     return [

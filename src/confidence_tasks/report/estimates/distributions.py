@@ -25,7 +25,7 @@ from confidence_tasks.statistics.inference.weights import Seed, TrialCounts, num
 from confidence_tasks.study.columns import rows_of
 from confidence_tasks.study.inference import Informative
 from confidence_tasks.study.kinds import (
-    CellTable,
+    DistinctTrials,
     clusters_of_mean,
     number_labels,
     number_units,
@@ -110,7 +110,7 @@ def _unless_unknown(value: Estimate, test: InvertedTest | None) -> Estimate:
 def _add_clusters(
     by_subset: dict[tuple[TrialSubset, str], Distribution],
     columns: Columns,
-    tables: Sequence[tuple[TrialSubset, CellTable]],
+    tables: Sequence[tuple[TrialSubset, DistinctTrials]],
     settings: Settings,
 ) -> None:
     """Add the clusters of each measure of one source: their number, and their effect on its variance."""
@@ -120,7 +120,7 @@ def _add_clusters(
         (
             subset,
             table,
-            CellTable(table.columns, _by_question(columns, subset, table, *numbers), table.measures),
+            DistinctTrials(table.columns, _by_question(columns, subset, table, *numbers), table.measures),
         )
         for subset, table in tables
         if _has_clusters(columns, subset)
@@ -155,7 +155,7 @@ def _has_clusters(columns: Columns, subset: TrialSubset) -> bool:
 
 
 def _by_question(
-    columns: Columns, subset: TrialSubset, table: CellTable, question: IntArray, n_questions: int
+    columns: Columns, subset: TrialSubset, table: DistinctTrials, question: IntArray, n_questions: int
 ) -> TrialCounts:
     """Return the kinds of a table counted by question instead of by unit."""
     return next(
@@ -166,7 +166,7 @@ def _by_question(
 
 
 def resampled(
-    tables: Sequence[tuple[TrialSubset, CellTable]],
+    tables: Sequence[tuple[TrialSubset, DistinctTrials]],
     n_resamples: int,
     bootstrap: Seed | tuple[int, ...],
     posterior: np.random.Generator,
@@ -185,14 +185,14 @@ def resampled(
     return {key: np.concatenate(blocks) for key, blocks in parts.items()}
 
 
-def _has_measures(table: CellTable, posterior: np.random.Generator | None) -> bool:
+def _has_measures(table: DistinctTrials, posterior: np.random.Generator | None) -> bool:
     """Return whether a table has measures to draw from their posterior; without a generator, to resample."""
     is_drawn = posterior is not None
     return any(bool(measure.inference.posterior) == is_drawn for measure in table.measures)
 
 
 def _blocks(
-    tables: Sequence[tuple[TrialSubset, CellTable]],
+    tables: Sequence[tuple[TrialSubset, DistinctTrials]],
     n_resamples: int,
     seed: Seed | tuple[int, ...],
     posterior: np.random.Generator | None,
@@ -212,7 +212,7 @@ def informative(measure: Measure, trials: Columns) -> Informative:
     return ALL_INFORMATIVE if informative_of is None else informative_of(trials)
 
 
-def contributing(table: CellTable, measure: Measure) -> BoolArray:
+def contributing(table: DistinctTrials, measure: Measure) -> BoolArray:
     """Return, for each question, whether any of its trials enters a measure: the measure of that trial is defined."""
     values = values_of_single_trials(measure, table.columns, table.kinds.members.shape[0])
     return np.asarray(table.kinds.members[~np.isnan(values)].sum(axis=0) > 0.0)

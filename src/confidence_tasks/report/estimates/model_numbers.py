@@ -52,4 +52,4 @@ def _distributions_of(
 
 
 def _with_all_sources(group: Group) -> Group:
-    return replace(group, subsets=group.all_subsets, apart=())
+    return replace(group, subsets=group.all_subsets, not_averaged=())

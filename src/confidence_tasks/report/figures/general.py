@@ -104,14 +104,14 @@ def trials_by_source(
     results: TaskResults, model: ModelTrials, condition: str | None, *names: str
 ) -> list[Columns]:
     """Return the named columns for each source that tables average over, under one condition or all of them."""
-    cells = [
-        cell
+    subsets = [
+        subset
         for group in results.groups[model.label]
         if group.by == BY_CONDITION and condition in (None, group.label)
-        for cell in group.subsets
+        for subset in group.subsets
     ] or split_by_source(model.columns, _rows_under(model, condition))
     columns = {name: model.columns[name] for name in names}
-    return [rows_of(columns, cell.rows) for cell in cells]
+    return [rows_of(columns, subset.rows) for subset in subsets]
 
 
 def complete_by_source(

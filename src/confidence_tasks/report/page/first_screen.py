@@ -141,8 +141,8 @@ def _reference_conditions(results: TaskResults, model: ModelTrials) -> set[str]:
         str(condition)
         for group in results.groups[model.label]
         if group.label == results.reference
-        for cell in group.subsets
-        for condition in {*model.columns["condition"][cell.rows]}
+        for subset in group.subsets
+        for condition in {*model.columns["condition"][subset.rows]}
     }
 
 

@@ -14,7 +14,7 @@ from confidence_tasks.logs.task_trials import Columns
 from confidence_tasks.report.checks import GENERAL
 from confidence_tasks.report.extra_tables import extra_table
 from confidence_tasks.report.labels import measure_label
-from confidence_tasks.report.notices import cells_of, check
+from confidence_tasks.report.notices import check, subsets_of
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.statistics.calibration import convention_errors
@@ -40,7 +40,7 @@ LETTERS = 2
 )
 def small_option_mass(results: TaskResults) -> Iterator[str]:
     """Name tasks with labels as options whose probabilities sum to less than one half on average."""
-    for model, signal, columns in cells_of(results, "option_mass", "answer"):
+    for model, signal, columns in subsets_of(results, "option_mass", "answer"):
         known = ~np.isnan(columns["option_mass"])
         if not known.any() or max(map(len, columns["answer"][known])) > LETTERS:
             continue
@@ -56,7 +56,7 @@ def small_option_mass(results: TaskResults) -> Iterator[str]:
 )
 def options_of_equal_text(results: TaskResults) -> Iterator[str]:
     """Count the questions with two options of equal text."""
-    for model, signal, columns in cells_of(results, "equal_options"):
+    for model, signal, columns in subsets_of(results, "equal_options"):
         n_equal = int(np.nansum(columns["equal_options"]))
         if n_equal:
             yield f"{model}, {signal}: {n_equal} of {len(columns['equal_options'])} questions"
@@ -102,7 +102,7 @@ BY_TASK = ("accuracy", "overconfidence", "ece", "auroc")
 def tasks_of_group(results: TaskResults) -> Iterator[dict[str, Any]]:
     """Yield the measures of each task of a group whose questions are pooled, by signal."""
     measures = select_measures(results.task_trials.study.measures, BY_TASK)
-    for model, signal, columns in cells_of(results, "task", *_READ):
+    for model, signal, columns in subsets_of(results, "task", *_READ):
         is_pooled = columns["task"] != columns["source"]
         for task in sorted(set(columns["task"][is_pooled].tolist())):
             rows = rows_of(columns, np.flatnonzero(columns["task"] == task))
@@ -120,7 +120,7 @@ def conventions(results: TaskResults) -> Iterator[dict[str, Any]]:
     """Yield the calibration error by every convention, for the answers in files of the user."""
     if not any(model.columns["verdict"].any() for model in results.models):
         return
-    for model, signal, columns in cells_of(results):
+    for model, signal, columns in subsets_of(results):
         known = ~np.isnan(columns["correct"]) & ~np.isnan(columns["probability"])
         if not columns["verdict"][known].any():
             continue

@@ -23,7 +23,7 @@ from confidence_tasks.report.figures.general import (
     trials_by_source,
 )
 from confidence_tasks.report.groups import Group, by_condition
-from confidence_tasks.report.notices import cells_of, check
+from confidence_tasks.report.notices import check, subsets_of
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.statistics import optimal_threshold
@@ -205,7 +205,7 @@ def never_or_always(results: TaskResults) -> Iterator[str]:
 )
 def without_confidence(results: TaskResults) -> Iterator[str]:
     """Yield the share of trials without a confidence, where it is large."""
-    for model, condition, columns in cells_of(results, "confidence"):
+    for model, condition, columns in subsets_of(results, "confidence"):
         share = float(np.isnan(columns["confidence"]).mean())
         if share > 0.1:
             yield f"{model}, {condition}: {share:.0%}"

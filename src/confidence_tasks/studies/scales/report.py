@@ -23,7 +23,7 @@ from confidence_tasks.report.figures.general import (
     trials_by_source,
 )
 from confidence_tasks.report.labels import measure_label
-from confidence_tasks.report.notices import cells_of, check
+from confidence_tasks.report.notices import check, subsets_of
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.statistics import complete, ece
@@ -119,7 +119,7 @@ def discretisation_profile(results: TaskResults, styles: ModelStyles) -> Iterato
 )
 def unstable_m_ratio(results: TaskResults) -> Iterator[str]:
     """Find models and conditions with a d' too close to 0."""
-    for model, condition, columns in cells_of(results, "correct", "confidence"):
+    for model, condition, columns in subsets_of(results, "correct", "confidence"):
         correct, confidence = complete(columns["correct"], columns["confidence"])
         fit = fit_meta_d_threshold(threshold_table(correct, confidence, HIGH_CONFIDENCE))
         if fit.unstable and not np.isnan(fit.d_prime):

@@ -24,7 +24,7 @@ from confidence_tasks.report.figures.general import (
     model_keys,
 )
 from confidence_tasks.report.groups import ALL_TRIALS
-from confidence_tasks.report.notices import cells_of, check
+from confidence_tasks.report.notices import check, subsets_of
 from confidence_tasks.report.results import TaskResults
 from confidence_tasks.report.study_report import StudyReport
 from confidence_tasks.studies.signals.choice import chosen_by_halves
@@ -225,7 +225,7 @@ def disagreements(results: TaskResults) -> ExtraTable:
 )
 def missing_signals(results: TaskResults) -> Iterator[str]:
     """Name signals that are missing for more than a tenth of the answers, with the most frequent reason."""
-    for model, signal, columns in cells_of(results, "problem"):
+    for model, signal, columns in subsets_of(results, "problem"):
         problems = [str(problem) for problem in columns["problem"] if problem]
         missing = len(problems) / len(columns["problem"])
         if missing > 0.1:
