@@ -119,7 +119,7 @@ def further_signals(text: str) -> tuple[str, ...]:
         if name not in FURTHER_SIGNALS:
             hint = did_you_mean(name, (*FURTHER_SIGNALS, ALL))
             raise ValueError(
-                f"there is no further signal {short_repr(name)}{hint}; there are {', '.join(FURTHER_SIGNALS)}"
+                f"there is no further signal {short_repr(name)}; there are {', '.join(FURTHER_SIGNALS)}{hint}"
             )
     return names
 

@@ -54,7 +54,7 @@ def _check_name(tasks: Sequence[TaskTrials], by: str) -> None:
     known = list(dict.fromkeys((*KINDS, NO_CLUSTERS, *columns)))
     if by and by not in known:
         raise ValueError(
-            f"there is no column {by!r} to cluster by{did_you_mean(by, known)}; there are {', '.join(known)}"
+            f"there is no column {by!r} to cluster by; there are {', '.join(known)}{did_you_mean(by, known)}"
         )
 
 

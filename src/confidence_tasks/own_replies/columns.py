@@ -156,7 +156,7 @@ def _add_named(named: Mapping[str, str], available: Sequence[str], columns: Colu
     for role, name in named.items():
         if name and name not in available:
             raise SourceError(
-                f"there is no column {name!r}{did_you_mean(name, available)}; there are {', '.join(available)}"
+                f"there is no column {name!r}; there are {', '.join(available)}{did_you_mean(name, available)}"
             )
         if name:
             columns.add(role, name, "named by you")

@@ -131,7 +131,7 @@ def _cluster_column(given: str | None, available: Sequence[str]) -> str:
         return usual_column("cluster", NAMES["cluster"], available, "--cluster")
     if given and given not in available:
         raise SourceError(
-            f"there is no column {given!r}{did_you_mean(given, available)}; there are {', '.join(available)}"
+            f"there is no column {given!r}; there are {', '.join(available)}{did_you_mean(given, available)}"
         )
     return given
 
@@ -208,7 +208,7 @@ def _numbers(table: pd.DataFrame, role: str, names: Mapping[str, str]) -> NDArra
         others = [str(name) for name in table]
         fix = "; give it with --field level=0.9, or data.assign(level=0.9)" if role == LEVEL else ""
         raise ValueError(
-            f"{role} is not a column{did_you_mean(role, others)}; there are {', '.join(others[:12])}{fix}"
+            f"{role} is not a column; there are {', '.join(others[:12])}{fix}{did_you_mean(role, others)}"
         )
     name = names[role]
     try:

@@ -259,8 +259,8 @@ def confidence_reader(
         preset, key = "auto", preset.removeprefix("json:")
     if preset not in PRESETS:
         raise ValueError(
-            f"there is no preset {preset!r}{did_you_mean(preset, list(PRESETS))}; there are {', '.join(PRESETS)} and"
-            " json:KEY"
+            f"there is no preset {preset!r}; there are {', '.join(PRESETS)} and json:KEY"
+            f"{did_you_mean(preset, list(PRESETS))}"
         )
     if direction not in ("confidence", "uncertainty"):
         raise ValueError(f"direction must be confidence or uncertainty, got {direction!r}")

@@ -55,7 +55,7 @@ def measure_names(names: Sequence[str] | str | None, known: Sequence[str]) -> Se
     for name in requested:
         if name not in known:
             raise ValueError(
-                f"there is no measure {name!r}{did_you_mean(name, known)}; there are {', '.join(known)}"
+                f"there is no measure {name!r}; there are {', '.join(known)}{did_you_mean(name, known)}"
             )
     return requested
 

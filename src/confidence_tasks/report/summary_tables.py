@@ -219,7 +219,8 @@ class Differences(Table):
     notices: list[dict[str, str]] = field(default_factory=list)
 
     def _note(self) -> str:
-        return f"A − B: {'paired by question' if self.paired else 'unpaired, independent samples'}"
+        unpaired = "unpaired, independent samples; questions= pairs them"
+        return f"A − B: {'paired by question' if self.paired else unpaired}"
 
     def _cells(self, row: pd.Series[Any]) -> dict[str, str]:
         return {

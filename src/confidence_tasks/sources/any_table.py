@@ -92,7 +92,7 @@ def with_new_names(rows: Rows, names: Mapping[str, str]) -> Rows:
     for old, new in names.items():
         if old not in available:
             raise SourceError(
-                f"there is no column {old!r} to rename{did_you_mean(old, available)}; there are {', '.join(available)}"
+                f"there is no column {old!r} to rename; there are {', '.join(available)}{did_you_mean(old, available)}"
             )
         if new in available and new not in names:
             raise SourceError(f"{old!r} cannot be renamed: there is a column {new!r}; rename that one, too")

@@ -88,7 +88,8 @@ def named_column(table: pd.DataFrame, given: Any, argument: str) -> Any:
         names = [str(name) for name in table.columns]
         others = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
         raise ValueError(
-            f"{argument}={given!r} is not a column; there are {others}{did_you_mean(str(given), names)}"
+            f"{argument}={given!r} is not a column; there are {others}: name one, with the table as data="
+            f"{did_you_mean(str(given), names)}"
             if names
             else f"{argument}={given!r}: give one value per trial, or the table that has this column as data="
         )

@@ -374,7 +374,9 @@ def test_any_table_is_read_for_a_study_and_columns_are_renamed(
     (header,) = score_replies(path, "scales", rename={"message": "reply"}, **arguments)
     (trial,) = collect(header.location).frame().to_dict("records")
     assert (trial["model"], trial["correct"], trial["confidence"]) == ("recorded/mine", 1.0, 0.9)
-    with pytest.raises(SourceError, match="there is no column 'massage' to rename; did you mean 'message'"):
+    with pytest.raises(
+        SourceError, match=r"no column 'massage' to rename; there are .*; did you mean 'message'"
+    ):
         score_replies(path, "scales", rename={"massage": "reply"}, **arguments)
 
 

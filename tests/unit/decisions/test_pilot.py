@@ -91,7 +91,8 @@ def test_the_command_says_what_more_passages_are_worth(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--cluster", "clustr"], "there is no column 'clustr' to cluster by; did you mean 'cluster'?"),
+        (["--cluster", "clustr"], "there is no column 'clustr' to cluster by; there are "),
+        (["--cluster", "clustr"], "; did you mean 'cluster'?"),
         (["--cluster", "subject"], "no question has a subject"),
         (["--cluster", "none"], "no two questions of scales are in one cluster"),
         (["--condition", "0-20"], "no trials of scales under 0-20, but under 0-100"),

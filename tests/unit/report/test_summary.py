@@ -252,7 +252,7 @@ def test_what_cannot_be_computed_has_a_reason(
             "n_resamples must be a whole number from 1 up, got 1000.0",
         ),
         (([1, 0], [0.9, 0.2]), {"seed": None}, "seed must be a whole number from 0 up, got None"),
-        (([1, 0], [0.9, 0.2]), {"measures": "ECE"}, "no measure 'ECE'; did you mean 'ece'"),
+        (([1, 0], [0.9, 0.2]), {"measures": "ECE"}, "no measure 'ECE'; there are .*; did you mean 'ece'"),
         (({"correct": 1, "confidence": 0.5},), {}, "a mapping must hold columns of equal length"),
         (
             (pd.DataFrame({"correct": [1], "sure": [0.9]}),),
@@ -270,7 +270,7 @@ def test_what_cannot_be_computed_has_a_reason(
         (([1, 0], [0.9, 0.2]), {"by": ["a"]}, "group has 1 values for 2 trials"),
         (([1, 0], [0.9, 0.2]), {"questions": ["a", None]}, "questions lacks a value at trial 1"),
         (([1, 0], [0.9, 0.2]), {"level": 95}, "95% is 0.95"),
-        (([1, 0], [0.9, 0.2]), {"measures": ["auc"]}, "no measure 'auc'; did you mean 'auroc'"),
+        (([1, 0], [0.9, 0.2]), {"measures": ["auc"]}, "no measure 'auc'; there are .*; did you mean 'auroc'"),
         ((pd.DataFrame({"right": [1], "confidence": [0.9]}),), {}, "correct='correct' is not a column"),
         (
             (pd.DataFrame({"correct": [1], "confidence": [0.9], "model": "m"}),),

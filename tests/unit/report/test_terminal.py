@@ -55,6 +55,17 @@ def test_the_subject_of_a_run_is_known_on_both_harnesses(name: str, setup: dict,
     assert subject_of(asked(name, **setup)) == subject
 
 
+def test_a_report_says_why_a_measure_of_right_and_wrong_answers_is_not_in_the_table(tmp_path: Path) -> None:
+    trial = {"study": "benchmark", "task": "sums", "model": "m", "source": "sums", "condition": "0-100"}
+    answer = {"status": "ok", "correct": 1.0, "confidence": 0.9}
+    trials = [{**trial, **answer, "question_id": f"q-{i}"} for i in range(20)]
+    path = tmp_path / "trials.jsonl"
+    path.write_text("\n".join(map(json.dumps, trials)), encoding="utf-8")
+    done = CliRunner().invoke(report, [str(path), "-o", str(tmp_path / "page.html"), "--resamples", "100"])
+    assert done.exit_code == 0, done.output
+    assert "no value, as all answers are right or all are wrong: AUROC" in done.output
+
+
 def test_a_report_shows_true_values_beside_estimated_ones(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     done = CliRunner().invoke(report, [str(EXAMPLES / "boolq.eval"), "-o", str(page), "--resamples", "100"])

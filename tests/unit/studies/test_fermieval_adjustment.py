@@ -62,4 +62,4 @@ def test_a_sentence_says_that_a_model_is_overconfident(tmp_path):
         for row in rows("fermieval")
     ]
     (task,) = undrawn_report(collect(write(tmp_path / "a.jsonl", missed)), settings=FEW).tasks
-    assert any(" is overconfident (intervals too narrow) on p" in said for said in task.sentences)
+    assert any(" is overconfident (intervals too narrow) at p" in said for said in task.sentences)

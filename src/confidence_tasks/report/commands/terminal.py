@@ -19,6 +19,7 @@ from confidence_tasks.report.labels import (
 )
 from confidence_tasks.report.notices import Severity
 from confidence_tasks.simulation.subject import Subject, make_subject
+from confidence_tasks.statistics.core import Reason
 
 if TYPE_CHECKING:
     from confidence_tasks.logs.task_trials import ModelTrials
@@ -75,6 +76,7 @@ def print_headlines(task_results: Iterable[TaskResults]) -> None:
             entries = [results.estimate(model.label, condition, each.name) for each in results.headline]
             rows = [_headline_row(entry, truth) for entry in entries if entry]
             print_table(rows, frozenset({"value", "true", "clusters", "design effect"}), err=True)
+            _print_undefined(results, model, condition)
             _print_contrasts(results, model)
 
 
@@ -94,6 +96,20 @@ def _headline_row(entry: Estimated, truth: Mapping[str, float]) -> dict[str, str
         row["true"] = number(truth.get(entry.measure, math.nan), 3)
     row[f"{interval.level:.0%} interval"] = limits(interval, 3) or why_missing(interval)
     return row | _clusters(entry)
+
+
+def _print_undefined(results: TaskResults, model: ModelTrials, condition: str) -> None:
+    """Name the headline measures that the table leaves out because no answer is wrong, or none is right."""
+    shown = {measure.name for measure in results.headline}
+    names = [name for name in results.task_trials.study.headline_measures if name not in shown]
+    entries = [results.estimate(model.label, condition, name) for name in names]
+    undefined = [
+        measure_label(entry.measure)
+        for entry in entries
+        if entry and entry.interval.estimate.reason == Reason.ONE_CLASS
+    ]
+    if undefined:
+        print_message(f"no value, as all answers are right or all are wrong: {', '.join(undefined)}")
 
 
 def _others(n_conditions: int) -> str:

@@ -291,7 +291,7 @@ def _is_confirmed(results: TaskResults, contrast: Contrast) -> bool:
 def _listed_contrasts(contrasts: Sequence[Contrast]) -> str:
     return _listed(
         [
-            f"{contrast.model} on {group_label(contrast.group)} ({signed(contrast.interval.estimate)}"
+            f"{contrast.model} {_on_group(contrast.group)} ({signed(contrast.interval.estimate)}"
             f" {limits(contrast.interval)}, corrected {p_is(contrast.p_adjusted)})"
             for contrast in contrasts
         ]
@@ -349,4 +349,6 @@ def _in_a_sentence(label: str) -> str:
 
 
 def _on_group(group: str) -> str:
-    return "overall" if group == "all" else f"on {group_label(group)}"
+    if group == "all":
+        return "overall"
+    return f"{'at' if '=' in group else 'on'} {group_label(group)}"
