@@ -50,6 +50,16 @@ def test_intervals_are_read_with_the_rules_used(reply, lower, upper, status, rul
     assert (reading.lower, reading.upper, reading.status, reading.rules) == (lower, upper, status, rules)
 
 
+@pytest.mark.parametrize("ends", ["1e-6, 1e-3", "0.000001, 0.001", "0, 1e-3", "-1e-6, 2"])
+def test_an_end_of_a_small_fraction_is_the_quantity_itself(ends):
+    """It was an exponent near 0, so that the interval had no width."""
+    lower, upper = ends.split(", ")
+    reading = read_fermi_interval(f'{{"L": {lower}, "U": {upper}}}')
+    assert (reading.status, math.isnan(reading.lower)) == ("out_of_range", True)
+    assert read_fermi_exponent("1e-6").status == "out_of_range"
+    assert read_fermi_interval('{"L": -0.5, "U": 0}').lower == -0.5
+
+
 OBJECT, OTHER = '{"L": 3, "U": 5}', '{"L": 15, "U": 16}'
 
 

@@ -266,7 +266,8 @@ class IntervalReading:
     Attributes
     ----------
     status : Status
-        ``missing_answer`` for a single end, ``out_of_range`` for an end beyond `LARGEST_EXPONENT`.
+        ``missing_answer`` for a single end, ``out_of_range`` for an end beyond `LARGEST_EXPONENT`, or closer
+        to 0 than `SMALLEST_FRACTION`.
     stated : str
         The ends as written, shortened; empty if there is none.
     rules : tuple of str
@@ -307,7 +308,7 @@ def read_exponent(text: str) -> tuple[float, str]:
 def read_fermi_interval(text: str, largest: float = LARGEST_EXPONENT) -> IntervalReading:
     r"""Read the interval of a reply: the last JSON object with L and U. Never raises, and takes linear time.
 
-    An end beyond ``largest`` is out of range. Reasoning before the object is part of the format. If
+    An end beyond ``largest``, or of less than a hundredth, is out of range. Reasoning before the object is part of the format. If
     the model continues with a question that it made up, the first turn that states an end is read.
 
     Examples
@@ -361,12 +362,18 @@ def largest_end(truth: float) -> float:
     return LARGEST_EXPONENT if abs(truth) > PAPER_MAX_EXPONENT else PAPER_MAX_EXPONENT
 
 
+SMALLEST_FRACTION = 0.01
+"""Smallest distance of an end from 0, unless it is 0. A smaller one, such as 1e-6, is the quantity itself: exponents of
+guesses are whole numbers, halves and tenths."""
+
+
 def _checked_reading(
     ends: tuple[float, float], stated: str, rules: tuple[str, ...], largest: float
 ) -> IntervalReading:
     """Return the reading of two ends, in ascending order; without them if one is out of range."""
     lower, upper = ends
-    if max(abs(lower), abs(upper)) > largest:
+    is_quantity = any(0.0 < abs(end) < SMALLEST_FRACTION for end in ends)
+    if is_quantity or max(abs(lower), abs(upper)) > largest:
         return IntervalReading("out_of_range", stated, rules)
     if lower > upper:
         lower, upper, rules = upper, lower, (*rules, "swapped")
