@@ -66,6 +66,20 @@ def test_accuracy_has_the_clustered_interval_of_inspect(level):
     assert row["n_clusters"] == 50
 
 
+@pytest.mark.parametrize(("share", "size", "n"), [(0.7, 30, 2), (0.7, 20, 5), (0.6, 10, 6), (2 / 3, 6, 10)])
+def test_clusters_that_differ_by_rounding_only_do_not_vary(share, size, n):
+    """Their error was 1e-17, so that the interval of the accuracy had no width."""
+    right = round(share * size)
+    correct = np.tile(np.r_[np.ones(right), np.zeros(size - right)], n)
+    confidence = np.tile(0.8 + 0.001 * np.arange(size), n)
+    measures = ["accuracy", "confidence", "overconfidence"]
+    found = summary(correct, confidence, cluster=np.repeat(np.arange(n), size), measures=measures, **FAST)
+    frame = found.to_frame().set_index("measure")
+    assert (frame["design_effect"] == 0.0).all()
+    assert frame.loc["accuracy", "high"] - frame.loc["accuracy", "low"] > 0.1
+    assert (frame.loc[measures[1:], "reason"] == "no interval: all values are equal").all()
+
+
 @pytest.mark.parametrize("measure", ["confidence", "overconfidence", "brier"])
 def test_other_means_have_the_clustered_error_of_inspect(measure):
     correct, confidence = answers()

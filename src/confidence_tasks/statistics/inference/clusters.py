@@ -62,8 +62,9 @@ class Clusters:
         counts = clusters.counts[counted]
         influence = np.zeros(len(values))
         influence[counted] = (values[counted] - counts @ values[counted] / counts.sum()) / counts.sum()
+        rounding = _ROUNDING * np.abs(values[counted]).max(initial=0.0) / counts.sum()
         (n, variance), (n_questions, by_question) = (
-            _variance(influence, counted, each) for each in (clusters, questions)
+            _variance(influence, counted, each, rounding) for each in (clusters, questions)
         )
         skewness = _skewness(clusters.members.T @ influence, n)
         return cls(n, n_questions, variance, by_question, math.sqrt(variance), skewness)
@@ -99,10 +100,18 @@ def skewness_corrected(
     return replace(interval, method="skewness_corrected", low=low, high=high)
 
 
-def _variance(influence: FloatArray, counted: FloatArray, kinds: TrialCounts) -> tuple[int, float]:
-    """Return the number of units with a value, and the variance over units."""
-    n = int(np.count_nonzero(kinds.members.T @ counted.astype(np.float64)))
+_ROUNDING = 1e-12
+"""Largest influence of a trial, relative to the largest value over the number of trials, that is rounding error."""
+
+
+def _variance(
+    influence: FloatArray, counted: FloatArray, kinds: TrialCounts, rounding: float
+) -> tuple[int, float]:
+    """Return the number of units with a value, and the variance over units; 0 if only rounding tells them apart."""
+    sizes = kinds.members.T @ counted.astype(np.float64)
+    n = int(np.count_nonzero(sizes))
     sums = kinds.members.T @ influence
+    sums = np.where(np.abs(sums) <= rounding * sizes, 0.0, sums)
     return n, float(sums @ sums) * n / (n - 1.0) if n > 1 else math.nan
 
 

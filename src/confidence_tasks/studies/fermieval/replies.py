@@ -308,8 +308,8 @@ def read_exponent(text: str) -> tuple[float, str]:
 def read_fermi_interval(text: str, largest: float = LARGEST_EXPONENT) -> IntervalReading:
     r"""Read the interval of a reply: the last JSON object with L and U. Never raises, and takes linear time.
 
-    An end beyond ``largest``, or of less than a hundredth, is out of range. Reasoning before the object is part of the format. If
-    the model continues with a question that it made up, the first turn that states an end is read.
+    An end beyond ``largest``, or of less than a hundredth, is out of range. Reasoning before the object is part of the
+    format. If the model continues with a question that it made up, the first turn that states an end is read.
 
     Examples
     --------
