@@ -93,7 +93,7 @@ def temperature_figure(results: TaskResults, styles: ModelStyles) -> Iterator[Pa
 
 @figure_of(
     "robustness",
-    "Robustness of version 1’s M-ratio",
+    "Version 1’s M-ratio by robustness check",
     "At T = 1, with intervals: first as registered, then by each robustness check. A model of unequal variance (R2)"
     " moves M-ratio to 1, because unequal variance is what M-ratio reflects.",
     size=_WIDE,
