@@ -337,13 +337,24 @@ def _alone(plain: str, scale: ConfidenceScale) -> Iterator[_Found]:
         yield _Found(lines[-1], "last_line" if len(lines) == 2 else "alone", begin, begin + len(lines[-1]))
 
 
+_BESIDE = re.compile(
+    r"(?P<label>[^\w\n]{0,8}(?:(?:my|the|final)[ ]){0,2}(?:answer|guess)[*_]{0,2}[ ]?[:=][*_ ]{0,4})?"
+    r"(?P<answer>.{1,1000}?)(?:(?P<comma>[,;])\s{1,3}|\s-\s|\s?[(\[])(?P<number>[\d.,]{1,8}\s?%)[)\]]?[.*]{0,3}",
+    re.IGNORECASE,
+)
+"""An answer and a percentage behind it: after a comma, after a dash, or in brackets."""
+
+
 def _beside_the_answer(plain: str) -> Iterator[_Found]:
-    """Yield the percentage behind the answer on the last line, as in ``Lima, 79%``."""
-    line = (_lines(plain, " \t\r") or [""])[-1]
-    both = _BOTH.fullmatch(line[-1_000:])
-    if both and both["number"].endswith("%"):
-        begin = plain.rindex(line)
-        yield _Found(both["number"], "last_line", begin, begin + len(line), both["answer"])
+    """Yield the percentage behind the answer on the last line, as in ``Lima, 79%``.
+
+    A dash or brackets need a label before the answer, or a reply of one line: prose may end in ``(79%)``, too.
+    """
+    lines = _lines(plain, " \t\r") or [""]
+    both = _BESIDE.fullmatch(lines[-1][-1_000:])
+    if both and (both["comma"] or both["label"] or len(lines) == 1):
+        begin = plain.rindex(lines[-1])
+        yield _Found(both["number"], "last_line", begin, begin + len(lines[-1]), both["answer"])
 
 
 def _is_value(line: str, scale: ConfidenceScale) -> bool:

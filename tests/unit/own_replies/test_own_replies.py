@@ -266,6 +266,30 @@ def test_the_marks_around_an_answer_are_not_compared_with_the_key(tmp_path, answ
     assert own.trials[0]["confidence"] == 0.9
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Answer: Lima, 90%",
+        "Answer: Lima (90%)",
+        "**Answer:** Lima [90%]",
+        "Lima - 90%",
+        "Lima (90%)",
+        "Lima, 90%",
+    ],
+)
+def test_a_percentage_behind_an_answer_is_no_part_of_it(tmp_path, reply) -> None:
+    own = read_own_replies(
+        written(tmp_path, [{"question": "Capital?", "gold": "Lima", "reply": reply}]), Options()
+    )
+    assert own.outcomes == {"right": 1}
+    assert own.trials[0]["confidence"] == 0.9
+
+
+def test_a_percentage_at_the_end_of_prose_is_no_confidence(tmp_path) -> None:
+    row = {"question": "Capital?", "gold": "Lima", "reply": "It is a city.\nMost people live in Lima (90%)."}
+    assert read_own_replies(written(tmp_path, [row]), Options()).trials[0]["confidence"] is None
+
+
 def test_a_long_answer_is_kept_whole(tmp_path) -> None:
     row = {"gold": "Lima", "answer": f"I think {'very ' * 300}Lima.", "confidence": "90%"}
     own = read_own_replies(written(tmp_path, [row]), Options(grader="contains"))
