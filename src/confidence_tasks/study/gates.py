@@ -176,7 +176,10 @@ def _orders_trials(measure: Measure) -> bool:
         return False
     confidence = np.linspace(0.05, 0.95, 16)
     probe = {"correct": (np.arange(16) % 3 == 0).astype(float), "confidence": confidence}
-    return not _is_mean(measure, probe)
+    try:
+        return not _is_mean(measure, probe)
+    except KeyError:  # it is restricted by a further column, such as whether the model answered
+        return False
 
 
 def _single_values(measure: Measure, trials: Columns, n: int) -> FloatArray:
