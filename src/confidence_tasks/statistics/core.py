@@ -23,6 +23,7 @@ class Reason(StrEnum):
     NOT_RESAMPLED = "the bootstrap is not valid for this measure"
     ONE_CLASS = "only one class: all correct or all wrong"
     CONSTANT = "all values are equal"
+    ONE_SIDE = "all confidences are on one side of the threshold"
     INFINITE = "infinite value"
     ZERO_D_PRIME = "d' is 0"
     NEGATIVE_D_PRIME = "d' is negative: accuracy below one half"

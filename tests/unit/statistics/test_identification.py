@@ -108,7 +108,7 @@ def test_constant_confidence_has_no_metacognition_in_any_resample(statistic, pad
     )
     value = statistic(*arguments, padding=padding)
     assert np.isnan(value)
-    assert value.reason in (Reason.CONSTANT, Reason.NOT_IDENTIFIED)
+    assert value.reason in (Reason.CONSTANT, Reason.ONE_SIDE, Reason.NOT_IDENTIFIED)
     resamples = rng.multinomial(400, np.full(400, 1 / 400), 50).astype(float)
     assert np.isnan(statistic(*arguments, padding=padding, weights=resamples)).all()
 

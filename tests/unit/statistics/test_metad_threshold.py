@@ -96,8 +96,8 @@ def test_invalid_trials_raise(correct, confidence):
         ([[0, 0], [0, 0]], "1/2K", Reason.EMPTY),
         ([[0, 0], [3, 2]], "1/2K", Reason.ONE_CLASS),
         ([[2, 3], [0, 0]], "none", Reason.ONE_CLASS),
-        ([[5, 0], [9, 0]], "1/2K", Reason.CONSTANT),
-        ([[0, 5], [0, 9]], "1/2K", Reason.CONSTANT),
+        ([[5, 0], [9, 0]], "1/2K", Reason.ONE_SIDE),
+        ([[0, 5], [0, 9]], "1/2K", Reason.ONE_SIDE),
         ([[5, 0], [0, 9]], "none", Reason.NOT_IDENTIFIED),
         ([[5, 5], [0, 9]], "none", Reason.NOT_IDENTIFIED),
     ],
@@ -287,7 +287,7 @@ def test_influence_of_a_trial_is_its_derivative(quantity, padding, table):
         ([[40, 2], [38, 20]], Reason.UNSTABLE),  # right as often as a coin
         ([[9, 1], [985, 5]], Reason.EMPTY_CELL),  # hardly ever as sure, and hardly ever wrong
         ([[0, 0], [30, 70]], Reason.ONE_CLASS),
-        ([[30, 0], [70, 0]], Reason.CONSTANT),
+        ([[30, 0], [70, 0]], Reason.ONE_SIDE),
     ],
 )
 def test_differences_are_withheld_by_the_expected_count(table, reason):

@@ -150,8 +150,8 @@ def fit_meta_d_threshold(table: ArrayLike, *, padding: Padding = "1/2K") -> Thre
     no_trials = cells.sum(axis=2) == 0.0
     class_cases = (no_trials.all(axis=1), Reason.EMPTY), (no_trials.any(axis=1), Reason.ONE_CLASS)
     d_cases = *class_cases, (~np.isfinite(d_prime), Reason.NOT_IDENTIFIED)
-    constant = (cells.sum(axis=1) == 0.0).any(axis=1)
-    cases = *class_cases, (constant, Reason.CONSTANT), (~np.isfinite(meta_d), Reason.NOT_IDENTIFIED)
+    one_side = (cells.sum(axis=1) == 0.0).any(axis=1)
+    cases = *class_cases, (one_side, Reason.ONE_SIDE), (~np.isfinite(meta_d), Reason.NOT_IDENTIFIED)
     # Given the number of correct answers, the type-2 rates are independent of accuracy: the covariance is 0.
     moments = d_prime, d_variance, meta_d, meta_variance, np.zeros_like(meta_d)
     nowhere = np.zeros(len(cells), dtype=np.bool_)
@@ -339,7 +339,7 @@ def threshold_incomparable(
     if min(wrong, right) == 0.0:
         return Reason.ONE_CLASS
     if not 0.0 < n_high < n:
-        return Reason.CONSTANT
+        return Reason.ONE_SIDE
     fit = fit_meta_d_threshold(table)
     if quantity == "m_ratio" and fit.unstable:
         return Reason.UNSTABLE
