@@ -51,6 +51,7 @@ def test_the_page_is_that_of_the_script(page, made):
     assert filled(page, made) == page
 
 
+@pytest.mark.slow
 def test_what_is_written_by_hand_stays(page, made):
     emptied = EMPTY.sub(r"\1\2", page).replace("## FermiEval\n", "## FermiEval\n\nA remark | by hand.\n")
     assert emptied.count("| --- |") < page.count("| --- |")

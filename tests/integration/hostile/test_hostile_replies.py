@@ -24,6 +24,7 @@ SHORT = 50_000
 """What reads parts of replies is not given longer ones: readers of whole replies cut them first."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reply", HOSTILE.values(), ids=list(HOSTILE))
 def test_no_reader_and_no_scorer_minds(reply: str) -> None:
     readers = WHOLE if len(reply) > SHORT else {**PARTS, **WHOLE}

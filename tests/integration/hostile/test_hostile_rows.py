@@ -1,11 +1,13 @@
 """No cell of a row ends a report, whatever it holds."""
 
+import pytest
 from hypothesis import example, given, settings
 from tests.unit.report.test_bad_rows import ABSENT, FEW, FIXTURES, assert_named, corruptions
 
 from confidence_tasks.report import report_of
 
 
+@pytest.mark.slow
 @given(corruptions())
 @example(("nlp_metad", 0, "source", ""))
 @example(("lifeeval", 0, "difficulty", ABSENT))

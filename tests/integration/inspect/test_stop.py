@@ -188,6 +188,7 @@ def items(n: int) -> list[Item]:
     return list(make_items(SCALES, parameters, ["0-10", "0-100"]))
 
 
+@pytest.mark.slow
 def test_an_earlier_log_of_other_questions_is_refused(whole: EvalLog) -> None:
     gate = Gate.parse(f"brier<{whole.location}")
     with pytest.raises(ValueError, match="was not asked 60 of the 300 questions"):

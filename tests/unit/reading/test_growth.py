@@ -33,6 +33,7 @@ HANG = 300
 """Seconds after which a reader hangs: many times what the slowest machine needs."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("readers", "length"), [("whole", 1_000_000), ("parts", 20_000)])
 def test_no_reader_hangs_on_a_long_run_of_anything(readers: str, length: int) -> None:
     """A quadratic reader needs hours for a million characters; whole replies are cut to a length before."""

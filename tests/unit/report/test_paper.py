@@ -115,6 +115,7 @@ def test_a_misspelt_attribute_of_a_cell_raises_when_the_table_is_defined():
 # Numbers ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_cell_has_the_estimate_that_it_names(report):
     results = results_of(report, "scale_granularity")
     filled = table(report, "scales", "2")

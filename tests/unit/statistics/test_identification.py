@@ -43,6 +43,7 @@ def any_trials(draw):
     )
 
 
+@pytest.mark.slow
 @given(
     any_table,
     st.sampled_from(PADDED),
@@ -60,6 +61,7 @@ def test_meta_d_undefined_without_padding_is_undefined_with_any(table, padding, 
             assert padded.unstable or name == "m_ratio_se"
 
 
+@pytest.mark.slow
 @given(any_table, st.sampled_from(PADDED))
 def test_unequal_variances_undefined_without_padding_are_undefined_with_any(table, padding):
     raw, padded = (fit_uv_sdt(*table, padding=each) for each in ("none", padding))
@@ -69,6 +71,7 @@ def test_unequal_variances_undefined_without_padding_are_undefined_with_any(tabl
             assert getattr(padded, name).reason is not None
 
 
+@pytest.mark.slow
 @given(any_trials(), st.sampled_from(PADDED))
 @pytest.mark.parametrize("statistic", [m_ratio_2afc, meta_d_2afc])
 def test_trials_of_two_choices_need_no_padding_to_be_defined(statistic, trials, padding):
@@ -76,6 +79,7 @@ def test_trials_of_two_choices_need_no_padding_to_be_defined(statistic, trials, 
         assert np.isnan(statistic(*trials, padding=padding))
 
 
+@pytest.mark.slow
 @given(any_trials(), st.sampled_from(PADDED))
 @pytest.mark.parametrize("statistic", [m_ratio_ratings, meta_d_ratings, d_a, z_roc_slope])
 def test_trials_of_ratings_need_no_padding_to_be_defined(statistic, trials, padding):

@@ -144,6 +144,7 @@ def test_zero_d_prime_has_meta_d_but_no_ratio():
     assert biased.meta_d == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(any_tables, options)
 def test_any_counts_give_a_number_or_a_reason(table, options):
     fit = fit_meta_d(*table, **options)

@@ -61,6 +61,7 @@ def test_all_tables_and_figures_of_the_paper_are_there(full):
     assert {"quarters", "domains", "efficiency_space", "temperatures", "robustness", "risk_coverage"} <= names
 
 
+@pytest.mark.slow
 def test_the_page_has_the_tables_of_both_versions_of_the_paper(full):
     (task,) = full.tasks
     assert [paper.title.rpartition(", ")[2] for paper in task.papers] == ["version 1", "version 2"]

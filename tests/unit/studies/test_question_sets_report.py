@@ -97,6 +97,7 @@ def test_the_published_ece_of_the_stated_answer(published: Report, model: str) -
     assert [round(rows.loc[name, model], 2) for name in ("Accuracy", "Confidence")] == [accuracy, confidence]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("task", TITLES)
 def test_the_ece_equals_that_of_the_authors_parse(

@@ -788,6 +788,7 @@ def test_signals_of_samples_have_the_auroc_of_what_they_estimate(trials):
 # Measures over all signals
 
 
+@pytest.mark.slow
 def test_measures_of_one_condition_match_the_plain_statistics(trials):
     table = columns([row for row in trials if row["condition"] == "sum_logprob"])
     value = {measure.name: measure.compute(table, None) for measure in MEASURES}
