@@ -17,7 +17,6 @@ from confidence_tasks.report.labels import (
     number,
     why_missing,
 )
-from confidence_tasks.report.notices import Severity
 from confidence_tasks.simulation.subject import Subject, make_subject
 from confidence_tasks.statistics.core import Reason
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from confidence_tasks.report.build import Report
     from confidence_tasks.report.estimates.contrast import Contrast
     from confidence_tasks.report.estimates.estimated import Estimated
+    from confidence_tasks.report.notices import Severity
     from confidence_tasks.report.results import TaskResults
 
 
