@@ -150,7 +150,7 @@ def test_a_new_study_is_known_everywhere_without_another_edit(made: Made) -> Non
     assert "Share of the answers by stated confidence." in page
     assert all(model in page for model in ("simulated/ideal", "simulated/overconfident"))
     assert all(measure in compared for measure in ("AUROC", "ECE", "Accuracy"))
-    assert rescored.rstrip().endswith("same")
+    assert rescored.rstrip().endswith("nothing changed")
     assert "100" in power
     (scored,) = (made.folder / "scored").glob("*.eval")
     assert logged_metrics(read_eval_log(str(scored)))["accuracy/plain"] == 0.5
