@@ -48,7 +48,7 @@ def notice_if_any(
 ) -> Iterator[Notice]:
     """Yield a notice if it applies anywhere."""
     if places := tuple(where):
-        yield Notice(severity, title, meaning, places, printed or severity == "serious")
+        yield Notice(severity, title, meaning, places, printed)
 
 
 def check(

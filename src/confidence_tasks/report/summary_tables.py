@@ -79,7 +79,7 @@ class Table:
         return self.frame.copy()
 
     def to_markdown(self) -> str:
-        """Return the printed table in Markdown, with what the numbers are below it."""
+        """Return the printed table in Markdown, and below it a note on how the numbers were computed."""
         shown = self._printed().astype(str)
         names = list(map(str, shown))
         table = markdown_table([dict(zip(names, row, strict=True)) for row in shown.to_numpy().tolist()])

@@ -159,7 +159,7 @@ def print_notices(result: Report) -> None:
     from confidence_tasks.report.page.document import merged_notices
 
     for notice in merged_notices(result.tasks):
-        if notice.printed:
+        if notice.printed or notice.severity == "serious":
             where = printable("; ".join(notice.where[:5]))
             print_message(f" {notice.title}: {where}", notice.severity, _COLOURS[notice.severity])
             print_message(notice.meaning)
