@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from confidence_tasks.statistics.core import FloatArray, Reason
 from confidence_tasks.statistics.inference.weights import (
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 _MAX_TABULATED = 1 << 22
-"""Largest argument up to which harmonic numbers are tabulated."""
+"""Largest number of trials for which a function of it is tabulated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,15 @@ class RiskCoverageCurve:
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
-    """Weights of trials by distinct confidence, in descending order; each array has shape (R, g)."""
+    """Trials by ascending confidence, cut at E edges into ranges of equal accuracy.
 
-    counts: FloatArray
-    right: FloatArray
-    up_to: FloatArray  # trials of at least this confidence
-    above: FloatArray  # trials of higher confidence
-    right_above: FloatArray
+    Trials outside the edges are wrong. A range holds tied trials alone if some of them are right and some are wrong.
+    """
+
+    below: NDArray[Any]  # (R, E) weight of the trials below each edge
+    accuracy: FloatArray  # (E - 1,) of the trials between two edges; 0 where it depends on the weights
+    mixed: NDArray[np.intp]  # (k,) ranges where it does
+    mixed_accuracy: FloatArray  # (R, k) of these ranges
 
 
 def auarc(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None) -> Result:
@@ -90,10 +92,11 @@ def auarc(correct: ArrayLike, confidence: ArrayLike, *, weights: Weights = None)
 
     Notes
     -----
-    Let t trials with accuracy a be tied, and let M trials, of which C are right, have a higher confidence. Averaged
-    over orderings, C + (m - M) a of the m most confident trials are right, for m = M + 1, ..., M + t. The sum over
-    these m of their accuracy is :math:`t a + (C - M a)(H_{M+t} - H_M)`, where H are harmonic numbers. So the
-    computation needs one term per distinct confidence. For fractional weights, H is interpolated.
+    Let k trials have at least some confidence, of which t trials with accuracy a have no higher one. Averaged over
+    orderings, the latter give :math:`a (\min(k, m) - \min(k - t, m))` right answers among the m most confident trials.
+    So they add :math:`a (F(k) - F(k - t))` to the sum of the accuracies, where :math:`F(k) = \sum_m \min(k, m) / m =
+    k + k (H_n - H_k)` and H are harmonic numbers: the computation needs one term per distinct confidence. For
+    fractional weights, H is interpolated.
 
     References
     ----------
@@ -191,14 +194,12 @@ def risk_coverage_curve(correct: ArrayLike, confidence: ArrayLike) -> RiskCovera
     (array([0.25, 0.5 , 0.75, 1.  ]), array([0.        , 0.25      , 0.33333333, 0.5       ]))
     """
     right, stated, weighting = trials(correct, confidence, None)
-    ranking = _rank_by_confidence(right, stated, weighting)
-    sizes = ranking.counts[0].astype(np.intp)
+    groups = tied(-stated, weighting, right)
+    counts, right_counts, group = groups.counts[0], groups.sums[0][0], np.sort(groups.index)
+    above, right_above = np.cumsum(counts) - counts, np.cumsum(right_counts) - right_counts
     n_answered = np.arange(1.0, right.shape[0] + 1.0)
-    above, right_above, accuracy = (
-        np.repeat(column, sizes)
-        for column in (ranking.above[0], ranking.right_above[0], ranking.right[0] / ranking.counts[0])
-    )
-    risk = 1.0 - (right_above + (n_answered - above) * accuracy) / n_answered
+    accuracy = (right_counts / counts)[group]
+    risk = 1.0 - (right_above[group] + (n_answered - above[group]) * accuracy) / n_answered
     return RiskCoverageCurve(n_answered / max(right.shape[0], 1), risk, np.sort(stated)[::-1])
 
 
@@ -258,27 +259,6 @@ def prediction_rejection_ratio(
     return weighting.settle(ratios, (one_class, Reason.ONE_CLASS), (n_rejected < 2.0, Reason.TOO_FEW))
 
 
-def _ranked(
-    correct: FloatArray, confidence: FloatArray, weighting: Weighting
-) -> tuple[FloatArray, FloatArray]:
-    """Return the weights of all trials and of right ones by distinct confidence, in descending order, (R, g) each.
-
-    Several measures of the same trials share them.
-    """
-
-    def rank() -> tuple[FloatArray, FloatArray]:
-        groups = tied(-confidence, weighting, correct)
-        return groups.counts, groups.sums[0]
-
-    return weighting.once(("ranked", correct.tobytes(), confidence.tobytes()), rank)
-
-
-def _rank_by_confidence(correct: FloatArray, confidence: FloatArray, weighting: Weighting) -> _Ranking:
-    counts, right = _ranked(correct, confidence, weighting)
-    up_to = np.cumsum(counts, axis=1)
-    return _Ranking(counts, right, up_to, up_to - counts, np.cumsum(right, axis=1) - right)
-
-
 def _mean_selective_accuracy(
     correct: FloatArray, confidence: FloatArray, weighting: Weighting, start: FloatArray | None = None
 ) -> FloatArray:
@@ -287,55 +267,65 @@ def _mean_selective_accuracy(
     ``start`` and the result have shape (R,); by default ``start`` is 0. Several measures share the result.
     """
     first = np.zeros(len(weighting.total)) if start is None else start
+    trials_of = (correct.tobytes(), confidence.tobytes())
 
     def average() -> FloatArray:
-        summed = _sum_of_accuracy(*_ranked(correct, confidence, weighting), first)
-        return ratio(summed, weighting.total - first)
+        ranking = weighting.once(("ranking", *trials_of), lambda: _ranking(correct, confidence, weighting))
+        return ratio(_sum_of_accuracy(ranking, weighting.total, first), weighting.total - first)
 
-    return weighting.once(("selective", correct.tobytes(), confidence.tobytes(), first.tobytes()), average)
-
-
-def _sum_of_accuracy(counts: FloatArray, right: FloatArray, start: FloatArray) -> FloatArray:
-    """Sum the accuracy of the m most confident trials over m = start + 1, ..., n, given a ranking (R, g).
-
-    The sums run over a part of the distinct confidences at a time, which fits into the cache.
-    """
-    n_rows, n_distinct = counts.shape
-    harmonic = _harmonic_numbers(counts, start)
-    summed, above, right_above = np.zeros(n_rows), np.zeros(n_rows), np.zeros(n_rows)
-    step = max(1, _CACHED // max(n_rows, 1))
-    for begin in range(0, n_distinct, step):
-        part = slice(begin, begin + step)
-        up_to = running_sums(counts[:, part])
-        up_to += above[:, np.newaxis]
-        right_up_to = running_sums(right[:, part])
-        right_up_to += right_above[:, np.newaxis]
-        if (up_to[:, -1] > start).any():
-            before = up_to - counts[:, part]
-            first = np.clip(start[:, np.newaxis], before, up_to)
-            accuracy = ratio(right[:, part], counts[:, part], otherwise=0.0)
-            surplus = right_up_to - right[:, part] - before * accuracy
-            terms = accuracy * (up_to - first) + surplus * (harmonic(up_to) - harmonic(first))
-            summed += terms.sum(axis=1)
-        above, right_above = up_to[:, -1], right_up_to[:, -1]
-    return summed
+    return weighting.once(("selective", *trials_of, first.tobytes()), average)
 
 
-_CACHED = 1 << 15
-"""Number of entries of an array of which several fit into the cache."""
+def _ranking(correct: FloatArray, confidence: FloatArray, weighting: Weighting) -> _Ranking:
+    order = np.argsort(confidence, kind="stable")
+    edges = np.flatnonzero(np.diff(confidence[order], prepend=-1.0, append=2.0))
+    sizes = np.diff(edges)
+    least, most = (extreme.reduceat(correct[order], edges[:-1]) for extreme in (np.minimum, np.maximum))
+    is_mixed = least < most
+    accuracy = np.where(is_mixed, np.nan, least)
+    needed = np.diff(accuracy, prepend=0.0, append=0.0) != 0.0  # true of NaN
+    below = _sums_below(weighting.up_to(order), edges[needed])
+    accuracy = np.append(accuracy, 0.0)[needed][:-1]
+    mixed = np.flatnonzero(np.isnan(accuracy))
+    members, starts = order[np.repeat(is_mixed, sizes)], np.cumsum(sizes[is_mixed]) - sizes[is_mixed]
+    right = np.add.reduceat(take(weighting.rows, members) * correct[members], starts, axis=1)
+    mixed_accuracy = ratio(right, below[:, mixed + 1] - below[:, mixed], otherwise=0.0)
+    return _Ranking(below, np.nan_to_num(accuracy), mixed, mixed_accuracy)
 
 
-def _harmonic_numbers(counts: FloatArray, start: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Return a function that gives harmonic numbers up to sums of weights (R, g), and up to ``start``.
-
-    It looks whole numbers up in a table that is not too large.
-    """
-    most = counts.sum(axis=1).max(initial=0.0)
-    if most > _MAX_TABULATED or not all(np.array_equal(each, np.trunc(each)) for each in (counts, start)):
-        return _interpolated
-    table = _interpolated(np.arange(int(most) + 1.0))
-    return lambda n: table.take(n.astype(np.intp))
+def _sums_below(up_to: NDArray[Any], edges: NDArray[np.intp]) -> NDArray[Any]:
+    """Return the sums of the first ``edges`` entries of each row, given cumulative sums (R, n)."""
+    sums = take(up_to, edges - 1)
+    sums[:, edges == 0] = 0
+    return sums
 
 
-def _interpolated(n: FloatArray) -> FloatArray:
+def _sum_of_accuracy(ranking: _Ranking, total: FloatArray, start: FloatArray) -> FloatArray:
+    """Sum the accuracy of the m most confident trials over m = start + 1, ..., n; see :func:`auarc`."""
+    at_edges = _capped_sums(ranking.below, total, start)
+    between = at_edges[:, :-1] - at_edges[:, 1:]
+    of_mixed = (between[:, ranking.mixed] * ranking.mixed_accuracy).sum(axis=1)
+    return np.asarray(between @ ranking.accuracy + of_mixed)
+
+
+def _capped_sums(below: NDArray[Any], total: FloatArray, start: FloatArray) -> FloatArray:
+    """Sum min(k, m) / m over m = start + 1, ..., n, where k of the n trials are above an edge; shape (R, E)."""
+    most, whole = total.max(initial=0.0), all(map(_is_whole, (below, total, start)))
+    if whole and most <= _MAX_TABULATED and (total == most).all() and (start == start[:1]).all():
+        n_answered = np.arange(1.0, most + 1.0)
+        reciprocals = np.where(n_answered > start[:1], 1.0 / n_answered, 0.0)
+        one_more = np.cumsum(reciprocals[::-1])  # what one more trial above adds, if n - 1, ..., 0 are
+        table = np.append(np.cumsum(one_more[::-1])[::-1], 0.0)
+        return np.asarray(table.take(below.T.astype(np.intp)).T)  # keeps the layout in memory
+    above, n, first = total[:, np.newaxis] - below, total[:, np.newaxis], start[:, np.newaxis]
+    capped = above * (_harmonic(n) - _harmonic(np.maximum(above, first)))
+    return np.asarray(np.maximum(above - first, 0.0) + capped)
+
+
+def _is_whole(values: NDArray[Any]) -> bool:
+    return values.dtype.kind == "u" or np.array_equal(values, np.trunc(values))
+
+
+def _harmonic(n: FloatArray) -> FloatArray:
+    """Return harmonic numbers, interpolated between whole numbers."""
     return np.asarray(scipy.special.digamma(n + 1.0)) + np.euler_gamma

@@ -315,8 +315,8 @@ def test_measures_of_the_same_resamples_rank_the_trials_once(monkeypatch: pytest
         prediction_rejection_ratio(correct, confidence, max_rejection=0.5, weights=weights),
     ]
     ranked = []
-    tied = selective.tied
-    monkeypatch.setattr(selective, "tied", lambda *args: ranked.append(args) or tied(*args))
+    ranking = selective._ranking
+    monkeypatch.setattr(selective, "_ranking", lambda *args: ranked.append(args) or ranking(*args))
     shared = SharedWeights.of(weights)
     together = [
         auarc(correct, confidence, weights=shared),
@@ -327,20 +327,26 @@ def test_measures_of_the_same_resamples_rank_the_trials_once(monkeypatch: pytest
     np.testing.assert_array_equal(apart, together)
 
 
-def test_the_area_does_not_depend_on_how_confidences_are_cut_into_parts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.parametrize("tied", ["none", "few", "all"])
+@pytest.mark.parametrize("equal_totals", [True, False])
+@pytest.mark.parametrize("dtype", [float, np.uint8])
+def test_whole_weights_are_repeated_trials(dtype, equal_totals: bool, tied: str) -> None:
     rng = np.random.default_rng(1)
-    correct = (rng.random(60) < 0.5) * 1.0
-    confidence = np.where(np.arange(60) % 2, rng.random(60), rng.random(60).round(1))
-    weights = rng.standard_exponential((7, 60))
-    whole = [
-        auarc(correct, confidence, weights=weights),
-        prediction_rejection_ratio(correct, confidence, max_rejection=0.3, weights=weights),
-    ]
-    monkeypatch.setattr(selective, "_CACHED", 7)
-    parts = [
-        auarc(correct, confidence, weights=weights),
-        prediction_rejection_ratio(correct, confidence, max_rejection=0.3, weights=weights),
-    ]
-    np.testing.assert_allclose(parts, whole, rtol=1e-12)
+    n = 60
+    correct, distinct = (rng.random(n) < 0.5) * 1.0, rng.random(n)
+    share = {"none": 0.0, "few": 0.5, "all": 1.0}[tied]
+    confidence = np.where(rng.random(n) < share, distinct.round(1), distinct)
+    weights = (
+        rng.multinomial(n, np.full(n, 1 / n), size=7) if equal_totals else rng.integers(0, 4, (7, n))
+    ).astype(dtype)
+    shared = SharedWeights.of(weights)
+    areas = auarc(correct, confidence, weights=shared)
+    ratios = prediction_rejection_ratio(correct, confidence, max_rejection=0.3, weights=shared)
+    for row, area, gain in zip(weights.astype(int), areas, ratios, strict=True):
+        repeated = [np.repeat(column, row) for column in (correct, confidence)]
+        curve, ideal = risk_coverage_curve(*repeated).accuracy, risk_coverage_curve(repeated[0], repeated[0])
+        kept = slice(row.sum() - int(0.3 * row.sum()), None)
+        chance = repeated[0].mean()
+        assert area == pytest.approx(curve.mean(), rel=1e-12)
+        expected = (curve[kept].mean() - chance) / (ideal.accuracy[kept].mean() - chance)
+        assert gain == pytest.approx(expected, rel=1e-9)
