@@ -99,6 +99,18 @@ def study_of_scores(scores: Mapping[str, Any]) -> Study | None:
     return next((study for study in studies() if study.scorer_name in scores), None)
 
 
+def name_of_others(task: str) -> str:
+    """Return the name of a task that no study asks, marked if a study has a task with this name.
+
+    Examples
+    --------
+    >>> name_of_others("gsm8k"), name_of_others("boolq")
+    ('gsm8k', 'boolq (benchmark)')
+    """
+    is_taken = any(task in study.designs for study in studies())
+    return f"{task} (benchmark)" if is_taken else task
+
+
 def study_of_task(task: str) -> Study | None:
     """Return the study of a task of lm-eval, or None if no study asks it.
 

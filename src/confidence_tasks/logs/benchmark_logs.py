@@ -53,8 +53,8 @@ class BenchmarkLog:
 
 
 def task_of(header: EvalLog) -> str:
-    """Return the name of the task, without the suffix of ``with_confidence``."""
-    return str(_wrapping(header).get("task") or header.eval.task.rsplit("/", 1)[-1])
+    """Return the name of the task, without its package and without the suffix of ``with_confidence``."""
+    return str(_wrapping(header).get("task") or header.eval.task).rsplit("/", 1)[-1]
 
 
 def changes_of_prompt(header: EvalLog) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from inspect_ai.log import EvalLog
 
-from confidence_tasks.catalogue import study_named
+from confidence_tasks.catalogue import name_of_others, study_named
 from confidence_tasks.harness.correctness import Correctness
 from confidence_tasks.logs.benchmark_logs import BenchmarkLog, benchmark_log, changes_of_prompt, task_of
 from confidence_tasks.logs.inspect_settings import run_provenance, run_setup, run_versions
@@ -52,7 +52,7 @@ def _trials_of(log: BenchmarkLog, is_answered: Sequence[bool], fallback: str, fi
     return TrialFile(
         path=path,
         study=study.name,
-        design=task_of(header),
+        design=name_of_others(task_of(header)),
         model=header.eval.model,
         columns=columns,
         created=header.eval.created,

@@ -7,7 +7,7 @@ from typing import Any
 
 import fsspec
 
-from confidence_tasks.catalogue import study_named
+from confidence_tasks.catalogue import name_of_others, study_named
 from confidence_tasks.harness.correctness import SUFFIX, Correctness
 from confidence_tasks.logs.benchmark_samples import benchmark_samples, group_of_task
 from confidence_tasks.logs.lm_eval_settings import facts_of_file, number_of_samples, run_provenance
@@ -36,7 +36,7 @@ def read_benchmark_samples(path: str, task: str, run: Mapping[str, Any], correct
     return TrialFile(
         path=path,
         study=study.name,
-        design=group or name,
+        design=name_of_others(group or name),
         columns=columns,
         lost=max(number_of_samples(run, task), samples.n_documents) - samples.n_read,
         # Tasks of a group may have different versions.

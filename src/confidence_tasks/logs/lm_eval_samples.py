@@ -37,7 +37,8 @@ from confidence_tasks.study.trial import RULES
 def read_sample_file(path: str, correct: Correctness = BY_DEFAULT) -> TrialFile:
     """Read the trials of one task of an lm-eval run, ``samples_<task>_<time>.jsonl``, local or remote.
 
-    Samples of a task that no study asks are trials of the study ``benchmark``. The model, its settings and the number
+    Samples of a task that no study asks are trials of the study ``benchmark``; such a task may have the name of a
+    study's, as lm-eval has tasks ``boolq`` and ``sciq`` of its own. The model, its settings and the number
     of samples come from the run's results in the same folder. Without these, the model is named after the folder, and
     the settings of generation are those in the samples; other settings are unknown, so that the run's time is one of
     its settings and no other run is pooled with it. ``correct`` is the metric that says what is right
@@ -53,6 +54,8 @@ def read_sample_file(path: str, correct: Correctness = BY_DEFAULT) -> TrialFile:
     keys = tuple(study.column_types)
     rows, n_lines, generation, why_lost = _rows(path, keys)
     refused = refusals_in(generation.pop(REFUSED, None))
+    if not rows and not _has_document_of_study(path):
+        return read_benchmark_samples(path, task, run, correct)
     if not rows:
         raise NotTrialsError(f"no line of task {task} holds a trial of a study")
     columns, left_out = trial_columns(
@@ -87,6 +90,29 @@ class _Doc(Struct, gc=False):
     subject: Any = None
     cluster: Any = None
     choices: Any = None
+
+
+class _DocOfStudy(Struct, gc=False):
+    id: Any
+    condition: Any
+
+
+class _SampleOfStudy(Struct, gc=False):
+    doc: _DocOfStudy
+
+
+_OF_STUDY = Decoder(_SampleOfStudy)
+
+
+def _has_document_of_study(path: str) -> bool:
+    """Return whether a file has a sample of a question that a study asked."""
+    with fsspec.open(path, "rb") as lines:
+        for line in lines:
+            with suppress(ValueError, MsgspecError, RecursionError):
+                refuse_brackets(line)
+                decoded(line, _OF_STUDY)
+                return True
+    return False
 
 
 class _Sample(Struct, gc=False):

@@ -127,6 +127,17 @@ def test_the_report_reads_plain_and_asked_logs_of_any_task(tmp_path: Path) -> No
     assert plain.setup == asked.setup
 
 
+@pytest.mark.parametrize("name", ["evals_of_others/sums", "evals_of_others/boolq"])
+def test_plain_and_asked_logs_of_a_package_s_task_are_of_one_task(name: str, tmp_path: Path) -> None:
+    def packaged():
+        return Task(sums().dataset, scorer=match(location="any"), name=name)
+
+    run(packaged(), tmp_path)
+    run(with_confidence(packaged(), ask="0-100"), tmp_path)
+    names = {file.design for file in collect(str(tmp_path)).files}
+    assert names == {{"sums": "sums", "boolq": "boolq (benchmark)"}[name.rpartition("/")[2]]}
+
+
 def test_a_log_is_asked_afterwards_and_keeps_its_scores(tmp_path: Path) -> None:
     plain = run(sums(), tmp_path)
     asked = score(plain, stated_confidence(ask="0-100"), action="append", model=model(), display="none")

@@ -174,6 +174,28 @@ def test_replies_that_were_asked_for_no_confidence_are_not_called_unreadable(tmp
     assert "Replies without a readable answer or confidence" not in titles
 
 
+@pytest.mark.parametrize(
+    ("task", "name"), [("boolq", "boolq (benchmark)"), ("sciq_easy", "sciq_easy"), ("signals", "signals (benchmark)")]
+)
+def test_a_task_of_others_with_the_name_of_a_study_s_is_read_and_fills_no_table_of_a_paper(
+    task: str, name: str, tmp_path: Path
+) -> None:
+    samples = [sample(i, metrics={"acc": float(i % 2)}, doc={"id": i, "label": 1}) for i in range(8)]
+    write(tmp_path, f"samples_{task}_{TIME}.jsonl", samples, task=task)
+    (file,) = collect(str(tmp_path)).files
+    assert (file.study, file.design, len(file)) == ("benchmark", name, 16)
+    report = undrawn_report(collect(str(tmp_path)), settings=Settings(n_resamples=50))
+    assert report.papers == ()
+
+
+def test_a_study_s_samples_without_a_trial_are_no_task_of_others(tmp_path: Path) -> None:
+    doc = {"id": "qb-b1/qb", "condition": "qb"}
+    without = [generated(i, "yes", "yes", {"accuracy": 1.0}) | {"doc": doc} for i in range(3)]
+    write(tmp_path, f"samples_boolq_confidence_{TIME}.jsonl", without, task="boolq_confidence")
+    (skipped,) = collect(str(tmp_path)).skipped
+    assert "no line of task boolq_confidence holds a trial of a study" in skipped.reason
+
+
 def test_perplexities_are_refused_without_a_bound_that_makes_no_sense() -> None:
     rolling = sample(metrics={"word_perplexity": [-12.3, 7]}, filtered_resps=["-12.3"], resps=[["-12.3"]])
     with pytest.raises(NotTrialsError, match=r"no answer is right or wrong$"):
