@@ -175,7 +175,8 @@ def test_replies_that_were_asked_for_no_confidence_are_not_called_unreadable(tmp
 
 
 @pytest.mark.parametrize(
-    ("task", "name"), [("boolq", "boolq (benchmark)"), ("sciq_easy", "sciq_easy"), ("signals", "signals (benchmark)")]
+    ("task", "name"),
+    [("boolq", "boolq (benchmark)"), ("sciq_easy", "sciq_easy"), ("signals", "signals (benchmark)")],
 )
 def test_a_task_of_others_with_the_name_of_a_study_s_is_read_and_fills_no_table_of_a_paper(
     task: str, name: str, tmp_path: Path
