@@ -45,7 +45,7 @@ from tests.integration.faults.quirks import QUIRKS
 
 from confidence_tasks import _registry, with_confidence
 from confidence_tasks.harness.correctness import ASKED
-from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.logged_trials import scored_trial
 from confidence_tasks.harness.refusals import REFUSED
 from confidence_tasks.sources.source import mirror_folder
 from confidence_tasks.studies.logprob_metacognition.author import NO_ANSWER

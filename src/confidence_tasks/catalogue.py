@@ -35,6 +35,9 @@ DRY_RUNS: Mapping[str, str] = {
 """How the calls of tasks of this package are planned that belong to no study, by the name of the task; each is an
 :class:`~confidence_tasks.harness.inspect.dry_run.OtherTask`."""
 
+BENCHMARK = "benchmark"
+"""Name of the study whose trials are of tasks that no study asks."""
+
 _log = logging.getLogger(__name__)
 
 

@@ -20,7 +20,7 @@ from inspect_ai.scorer import Score
 from tests.small_runs import EXAMPLE_RUNS, SmallRun, arguments
 
 from confidence_tasks import _registry
-from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.logged_trials import scored_trial
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -76,3 +77,19 @@ print(sorted({{*{HEAVY!r}, "inspect_ai", "lm_eval"}} & set(sys.modules) - used))
 def test_studies_and_reports_load_no_harness_until_a_log_is_read_nor_scipy_s_larger_parts() -> None:
     found = subprocess.run([sys.executable, "-c", REPORTS], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+READS = """
+import sys
+from confidence_tasks import metrics
+(table,) = [metrics(sys.argv[1])]
+assert len(table)
+print("inspect_ai" in sys.modules)
+"""
+
+
+def test_a_log_of_a_study_is_read_without_the_import_of_inspect(log: Path) -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", READS, str(log)], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() == "False"

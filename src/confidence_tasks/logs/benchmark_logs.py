@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from inspect_ai.log import EvalLog, EvalSample
+from inspect_ai.log import EvalSample
 
 from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness, is_partial
 from confidence_tasks.harness.inspect.foreign_scores import correctness, own_scorers
@@ -17,9 +17,11 @@ from confidence_tasks.harness.stopped import PROBLEMS
 from confidence_tasks.logs.benchmark_samples import MOST_CHARACTERS
 from confidence_tasks.logs.benchmark_signals import columns_of_signal, sample_signals, signals_worth_showing
 from confidence_tasks.logs.digests import prompt_digest, question_digest
-from confidence_tasks.logs.log_contents import fallback_models, whole_samples
+from confidence_tasks.logs.log_contents import fallback_models
+from confidence_tasks.logs.log_header import LogHeader
 from confidence_tasks.logs.trial_columns import SHARED
 from confidence_tasks.logs.trial_files import NotTrialsError
+from confidence_tasks.logs.validated import whole_samples
 from confidence_tasks.reading.cleaning import marks_of_reply
 from confidence_tasks.study.stage import Stop
 from confidence_tasks.study.structured import STRUCTURED
@@ -52,19 +54,19 @@ class BenchmarkLog:
             self.rows.setdefault(key, []).append(value)
 
 
-def task_of(header: EvalLog) -> str:
+def task_of(header: LogHeader) -> str:
     """Return the name of the task, without its package and without the suffix of ``with_confidence``."""
     return str(_wrapping(header).get("task") or header.eval.task).rsplit("/", 1)[-1]
 
 
-def changes_of_prompt(header: EvalLog) -> dict[str, str]:
+def changes_of_prompt(header: LogHeader) -> dict[str, str]:
     """Return the settings of ``with_confidence`` that change the prompt of the task, or the form of replies."""
     wrapped = _wrapping(header)
     changes = {"task.when": wrapped.get("when"), f"task.{STRUCTURED}": wrapped.get(STRUCTURED)}
     return {name: str(value) for name, value in changes.items() if value in ("within", True)}
 
 
-def chosen_correctness(header: EvalLog, correct: Correctness) -> Correctness:
+def chosen_correctness(header: LogHeader, correct: Correctness) -> Correctness:
     """Return what the user names, or what ``with_confidence`` was given, to say whether an answer is right."""
     wrapped = _wrapping(header)
     if not correct.is_default:
@@ -73,14 +75,14 @@ def chosen_correctness(header: EvalLog, correct: Correctness) -> Correctness:
     return Correctness(of_run.name, of_run.least, of_run.scorer, correct.signals)
 
 
-def _wrapping(header: EvalLog) -> Mapping[str, Any]:
+def _wrapping(header: LogHeader) -> Mapping[str, Any]:
     """Return what ``with_confidence`` wrote into a log; empty for other logs."""
     wrapped = (header.eval.metadata or {}).get("confidence_tasks")
     return wrapped if isinstance(wrapped, Mapping) else {}
 
 
 def benchmark_log(
-    path: str, header: EvalLog, invalid: frozenset[tuple[str, int]], correct: Correctness = BY_DEFAULT
+    path: str, header: LogHeader, invalid: frozenset[tuple[str, int]], correct: Correctness = BY_DEFAULT
 ) -> BenchmarkLog:
     """Return the trials in an Inspect log of a task that no study asks.
 
@@ -88,7 +90,7 @@ def benchmark_log(
     ----------
     path : str
         Path or address of the log.
-    header : EvalLog
+    header : LogHeader
         Its header.
     invalid : frozenset of (str, int)
         Identifier and epoch of the samples that do not count.

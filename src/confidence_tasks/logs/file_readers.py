@@ -118,7 +118,7 @@ def _read_table(path: str, correct: Correctness) -> list[TrialFile]:
 
 
 def _read_inspect_log(path: str, correct: Correctness) -> list[TrialFile]:
-    """Read a log; Inspect is imported here, which takes a second and 65 MB, so that only readers of logs import it."""
+    """Read a log; what this needs is imported here, so that only readers of logs import it."""
     from confidence_tasks.logs.inspect_logs import read_inspect_log
 
     return read_inspect_log(path, correct)

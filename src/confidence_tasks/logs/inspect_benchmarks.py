@@ -8,12 +8,11 @@ from datetime import datetime
 from itertools import compress
 from typing import TypeAlias
 
-from inspect_ai.log import EvalLog
-
-from confidence_tasks.catalogue import name_of_others, study_named
+from confidence_tasks.catalogue import BENCHMARK, name_of_others, study_named
 from confidence_tasks.harness.correctness import Correctness
 from confidence_tasks.logs.benchmark_logs import BenchmarkLog, benchmark_log, changes_of_prompt, task_of
 from confidence_tasks.logs.inspect_settings import run_provenance, run_setup, run_versions
+from confidence_tasks.logs.log_header import LogHeader
 from confidence_tasks.logs.planned_samples import planned_samples, skipped_samples
 from confidence_tasks.logs.run_settings import FALLBACK
 from confidence_tasks.logs.sample_changes import SampleChanges, sample_changes
@@ -22,7 +21,7 @@ from confidence_tasks.logs.trial_files import TrialFile
 
 
 def read_benchmark_log(
-    path: str, header: EvalLog, written: datetime | None, correct: Correctness
+    path: str, header: LogHeader, written: datetime | None, correct: Correctness
 ) -> list[TrialFile]:
     """Read the log of a task that no study asks; samples that a fallback model answered are a file of their own."""
     changes = sample_changes(path, header, written)
@@ -37,7 +36,7 @@ def read_benchmark_log(
     return [first, *(replace(each, lost=0, left_out=(), invalidated=(), edited=0) for each in others)]
 
 
-_File: TypeAlias = tuple[str, EvalLog, datetime | None, SampleChanges]
+_File: TypeAlias = tuple[str, LogHeader, datetime | None, SampleChanges]
 """Path and header of a log, the time when it was written, and what was changed in it later."""
 
 
@@ -74,7 +73,3 @@ def _trials_of(log: BenchmarkLog, is_answered: Sequence[bool], fallback: str, fi
         run=header.eval.task_id,
         left_out=(*left_out, *wrong),
     )
-
-
-BENCHMARK = "benchmark"
-"""Name of the study whose trials are of tasks that no study asks."""

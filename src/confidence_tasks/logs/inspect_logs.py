@@ -8,15 +8,16 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from inspect_ai.log import EvalLog
 from numpy.typing import NDArray
 
+from confidence_tasks.catalogue import BENCHMARK
 from confidence_tasks.harness.correctness import BY_DEFAULT, Correctness
 from confidence_tasks.logs.decoding import without_garbage_collection
-from confidence_tasks.logs.inspect_benchmarks import BENCHMARK, read_benchmark_log
 from confidence_tasks.logs.inspect_rows import SamplesOfWay, Way, limit_counts, limits_of_way
 from confidence_tasks.logs.inspect_settings import rescoring, run_provenance, run_setup, run_versions
-from confidence_tasks.logs.log_contents import SampleSummary, opened, refuse_unbounded
+from confidence_tasks.logs.log_contents import SampleSummary, opened
+from confidence_tasks.logs.log_header import LogHeader
+from confidence_tasks.logs.log_json import refuse_unbounded
 from confidence_tasks.logs.origins import Origins
 from confidence_tasks.logs.planned_samples import SampleKey, planned_samples, sample_order, skipped_samples
 from confidence_tasks.logs.run_settings import FALLBACK
@@ -46,7 +47,7 @@ def read_inspect_log(path: str, correct: Correctness = BY_DEFAULT) -> list[Trial
 
 def _read(
     path: str,
-    header: EvalLog,
+    header: LogHeader,
     samples: Iterable[SampleSummary],
     written: datetime | None,
     correct: Correctness,
@@ -59,6 +60,9 @@ def _read(
     if study is None:
         refuse_without_samples(header, n_samples)
     if study is None or study.name == BENCHMARK:
+        # Samples of other tasks are validated by Inspect, whose import takes seconds.
+        from confidence_tasks.logs.inspect_benchmarks import read_benchmark_log
+
         return read_benchmark_log(path, header, written, correct)
     changes = sample_changes(path, header, written, study.scorer_name)
     files = []
@@ -81,7 +85,7 @@ def _read(
 
 
 def _file_of_way(
-    path: str, header: EvalLog, study: Study, samples: SamplesOfWay, way: Way, changes: SampleChanges
+    path: str, header: LogHeader, study: Study, samples: SamplesOfWay, way: Way, changes: SampleChanges
 ) -> TrialFile:
     """Return the trials of the samples that were asked in one way."""
     effort, fallback = way
@@ -120,7 +124,7 @@ def _file_of_way(
     )
 
 
-def _planned_of_way(header: EvalLog, samples: SamplesOfWay, way: Way) -> int:
+def _planned_of_way(header: LogHeader, samples: SamplesOfWay, way: Way) -> int:
     """Return the planned number of samples of a reasoning effort, without those that another model answered."""
     effort, fallback = way
     if fallback:
@@ -142,7 +146,7 @@ def _without(columns: dict[str, NDArray[Any]], invalid: frozenset[SampleKey]) ->
     return {name: column[is_valid] for name, column in columns.items()}
 
 
-def refuse_without_samples(header: EvalLog, n_samples: int) -> None:
+def refuse_without_samples(header: LogHeader, n_samples: int) -> None:
     """Raise NotTrialsError if a log has no samples, with the reason."""
     if n_samples:
         return

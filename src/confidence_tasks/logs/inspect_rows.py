@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, TypeAlias
 
 from confidence_tasks.catalogue import study_of_scores
-from confidence_tasks.harness.inspect.viewer import is_sent, scored_trial
+from confidence_tasks.harness.logged_trials import is_sent, scored_trial
 from confidence_tasks.harness.refusals import refusals_in
 from confidence_tasks.logs.digests import prompt_digest, question_digest
 from confidence_tasks.logs.log_contents import NO_METADATA, SampleSummary, fallback_models

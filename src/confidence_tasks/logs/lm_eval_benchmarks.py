@@ -7,7 +7,7 @@ from typing import Any
 
 import fsspec
 
-from confidence_tasks.catalogue import name_of_others, study_named
+from confidence_tasks.catalogue import BENCHMARK, name_of_others, study_named
 from confidence_tasks.harness.correctness import SUFFIX, Correctness
 from confidence_tasks.logs.benchmark_samples import benchmark_samples, group_of_task
 from confidence_tasks.logs.lm_eval_settings import facts_of_file, number_of_samples, run_provenance
@@ -47,7 +47,3 @@ def read_benchmark_samples(path: str, task: str, run: Mapping[str, Any], correct
         left_out=(*samples.left_out, *left_out),
         **facts_of_file(path, task, run, study, {}),
     )
-
-
-BENCHMARK = "benchmark"
-"""Name of the study whose trials are of tasks that no study asks."""

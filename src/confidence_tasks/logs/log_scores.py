@@ -10,7 +10,7 @@ from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.scorer import Score
 
 from confidence_tasks.catalogue import studies
-from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.logged_trials import scored_trial
 
 
 def logged_metrics(log: EvalLog) -> dict[str, float]:

@@ -8,18 +8,27 @@ from datetime import UTC, datetime
 from os import PathLike, fspath
 
 import numpy as np
-from inspect_ai.log import EvalLog, EvalSample, MetadataEdit, ProvenanceData, condense_sample, edit_eval_log
+from inspect_ai.log import (
+    EvalLog,
+    EvalSample,
+    MetadataEdit,
+    ProvenanceData,
+    condense_sample,
+    edit_eval_log,
+)
 from inspect_ai.scorer import Score, Scorer
 
 from confidence_tasks.harness.compat import LogWriter, run_quietly
 from confidence_tasks.harness.inspect.viewer import versions
 from confidence_tasks.logs.inspect_logs import refuse_without_samples
 from confidence_tasks.logs.inspect_settings import RESCORED
-from confidence_tasks.logs.log_contents import SampleSummary, opened, refuse_large_samples, refuse_unbounded
+from confidence_tasks.logs.log_contents import SampleSummary, opened
+from confidence_tasks.logs.log_json import refuse_unbounded
 from confidence_tasks.logs.log_scorers import log_every_measure, scorers_of_log
 from confidence_tasks.logs.log_scores import kept_scores, logged_metrics, metrics_of_others_kept, scores_text
 from confidence_tasks.logs.log_scoring import score_samples
 from confidence_tasks.logs.sample_batches import batches_of_samples, in_order_of_run, local_copy, sample_key
+from confidence_tasks.logs.validated import refuse_large_samples, whole_header
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +69,11 @@ def rescore(path: str | PathLike[str], target: str | PathLike[str] = "") -> Resc
     """
     with local_copy(fspath(path)) as local:
         refuse_unbounded(local)
-        with opened(local) as (log, summaries, _):
-            samples = in_order_of_run(log, summaries)
-        refuse_without_samples(log, len(samples))
+        with opened(local) as (header, summaries, _):
+            samples = in_order_of_run(header, summaries)
+        refuse_without_samples(header, len(samples))
         refuse_large_samples(local)
+        log = whole_header(local)
         scorers, before = scorers_of_log(log), logged_metrics(log)
         log_every_measure(log, samples)
         rescored, n_changed = run_quietly(_rescore(log, local, samples, scorers, fspath(target)))

@@ -9,9 +9,10 @@ from tempfile import TemporaryDirectory
 
 import fsspec
 import numpy as np
-from inspect_ai.log import EvalLog, EvalSample, read_eval_log_async, read_eval_log_samples_by_id_async
+from inspect_ai.log import EvalSample, read_eval_log_async, read_eval_log_samples_by_id_async
 
 from confidence_tasks.logs.log_contents import SampleSummary
+from confidence_tasks.logs.log_header import LogHeader
 
 
 @contextmanager
@@ -40,10 +41,10 @@ async def batches_of_samples(path: str, samples: Sequence[SampleSummary]) -> Asy
         yield await read_eval_log_samples_by_id_async(path, keys[start : start + size])
 
 
-def in_order_of_run(log: EvalLog, samples: Iterable[SampleSummary]) -> list[SampleSummary]:
+def in_order_of_run(header: LogHeader, samples: Iterable[SampleSummary]) -> list[SampleSummary]:
     """Return samples in the order of the run; of two with the same id and epoch, the later one."""
     latest = {(str(each.id), each.epoch): each for each in samples}
-    position = {str(name): i for i, name in enumerate(log.eval.dataset.sample_ids or [])}
+    position = {str(name): i for i, name in enumerate(header.eval.dataset.sample_ids or [])}
     return sorted(latest.values(), key=lambda each: (each.epoch, position.get(str(each.id), len(position))))
 
 

@@ -18,12 +18,12 @@ from typing import IO, Any
 from zipfile import ZipFile, ZipInfo
 
 import fsspec
-from inspect_ai.log import EvalLog
 from msgspec import MsgspecError, Struct
 from msgspec.json import Decoder
 from zstandard import ZstdDecompressor, ZstdError, frame_content_size
 
 from confidence_tasks.logs.decoding import decoded
+from confidence_tasks.logs.log_header import LogHeader
 
 SMALL = 16 << 20
 """Size of a local log, in bytes, up to which its samples are searched for edits."""
@@ -50,7 +50,7 @@ class SampleChanges:
     at: str = ""
 
 
-def sample_changes(path: str, header: EvalLog, written: datetime | None, scorer: str = "") -> SampleChanges:
+def sample_changes(path: str, header: LogHeader, written: datetime | None, scorer: str = "") -> SampleChanges:
     """Return what was changed in a log after its run.
 
     ``written`` is the local time when an archive's header was written; None for other logs. Edits are those of the
@@ -70,7 +70,7 @@ def sample_changes(path: str, header: EvalLog, written: datetime | None, scorer:
     return SampleChanges(frozenset(invalidated), frozenset(edited), max(times))
 
 
-def _may_be_edited(path: str, header: EvalLog, written: datetime | None) -> bool:
+def _may_be_edited(path: str, header: LogHeader, written: datetime | None) -> bool:
     """Return whether an archive is small and local, or was written long after the end of its run."""
     if written is None:
         return False

@@ -31,7 +31,7 @@ from tests.small_runs import SmallRun, arguments
 
 from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
-from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.logged_trials import scored_trial
 from confidence_tasks.study.definition import Domain, Study
 from confidence_tasks.study.trial import READABLE, STATUSES, question_from_metadata
 

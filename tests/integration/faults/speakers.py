@@ -25,7 +25,7 @@ from inspect_ai.model import (
 
 from confidence_tasks.harness.conversation import first_call
 from confidence_tasks.harness.inspect.simulated import SimulatedSubject
-from confidence_tasks.harness.inspect.viewer import is_sent
+from confidence_tasks.harness.logged_trials import is_sent
 
 Reply = dict[str, Any]
 """A reply of the chat protocol."""

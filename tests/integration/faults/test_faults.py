@@ -16,7 +16,7 @@ from tests.integration.faults.speakers import completion
 from tests.integration.faults.wire import Behaviour, Wire, well_behaved
 
 from confidence_tasks import lifeeval, scale_granularity
-from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.logged_trials import scored_trial
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,7 @@ from tests.integration.faults.speakers import Speaker, completion
 
 from confidence_tasks import boolq, riskeval
 from confidence_tasks.harness.inspect import model_calls
-from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.logged_trials import scored_trial
 from confidence_tasks.logs.inspect_logs import read_inspect_log
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates.settings import Settings

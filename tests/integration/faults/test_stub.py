@@ -15,7 +15,7 @@ from tests.integration.faults.quirks import QUIRKS
 from tests.small_runs import SMALL_RUNS, arguments
 
 from confidence_tasks import _registry
-from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.logged_trials import scored_trial
 
 TURNS = [{"role": "user", "content": "What is 3 + 4?\nA) 6\nB) 7\n\nAnswer: <letter>\nConfidence: <0-100>"}]
 ENDPOINTS: dict[str, dict[str, Any]] = {

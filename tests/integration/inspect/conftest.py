@@ -10,7 +10,7 @@ from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
 from tests.integration.faults.loopback import ENVIRONMENT, Server, stub
 
-from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.logged_trials import scored_trial
 from confidence_tasks.logs.rescore import rescore
 
 collect_ignore = ["loopback_run.py"]

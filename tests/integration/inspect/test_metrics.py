@@ -11,7 +11,8 @@ from inspect_ai.scorer import SampleScore, Score, match, scorer
 from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
 from confidence_tasks.harness.inspect.metrics import metrics_of, study_metrics
-from confidence_tasks.harness.inspect.viewer import SHOWN, scored_trial, trial_score, viewer
+from confidence_tasks.harness.inspect.viewer import SHOWN, trial_score, viewer
+from confidence_tasks.harness.logged_trials import scored_trial
 from confidence_tasks.studies.scales import STUDY
 from confidence_tasks.study.measures import ACCURACY, CONFIDENCE, PARSE_RATE
 from confidence_tasks.study.metrics import select_measures

@@ -11,7 +11,7 @@ from inspect_ai.log import resolve_sample_attachments
 from inspect_ai.model import GenerateConfig, Logprob, Logprobs, ModelOutput, ModelUsage, get_model
 
 from confidence_tasks import nlp_metad
-from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.logged_trials import scored_trial
 from confidence_tasks.studies.logprob_metacognition.domains import read_domain
 from confidence_tasks.studies.logprob_metacognition.measures import MEASURES
 from confidence_tasks.studies.logprob_metacognition.scorer import nlp_metad_scorer

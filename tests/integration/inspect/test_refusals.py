@@ -17,7 +17,7 @@ from tests.integration.faults.loopback import Server
 from confidence_tasks import with_confidence
 from confidence_tasks._registry import boolq, fermieval_logprob, nlp_metad, riskeval, signals
 from confidence_tasks.cli import main
-from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.logged_trials import scored_trial
 from confidence_tasks.harness.refusals import REFUSED, refusals_in
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("environment")]

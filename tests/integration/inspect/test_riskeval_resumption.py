@@ -16,7 +16,7 @@ import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 from tests.integration.commands import forks
 
-from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.logged_trials import scored_trial
 
 pytestmark = pytest.mark.slow
 

@@ -31,7 +31,7 @@ from confidence_tasks._registry import (
 )
 from confidence_tasks.harness.inspect.efforts import refuse_effort
 from confidence_tasks.harness.inspect.task import study_task
-from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.logged_trials import scored_trial
 from confidence_tasks.logs.digests import prompt_digest
 from confidence_tasks.logs.inspect_logs import read_inspect_log
 from confidence_tasks.study import Measure, Stage

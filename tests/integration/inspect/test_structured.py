@@ -20,7 +20,7 @@ from tests.integration.faults.speakers import Reply, completion
 
 from confidence_tasks import _registry, with_confidence
 from confidence_tasks.harness.inspect import schemas
-from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.logged_trials import scored_trial
 from confidence_tasks.logs.collection import collect
 from confidence_tasks.logs.task_trials import group_by_task
 

@@ -12,7 +12,7 @@ from inspect_ai.model import Logprob, Logprobs, Model, ModelOutput, ModelUsage, 
 
 from confidence_tasks import boolq, lifeeval, nlp_metad
 from confidence_tasks.harness.inspect.model_replies import has_probabilities
-from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.logged_trials import scored_trial
 from confidence_tasks.harness.refusals import EMPTY_REPLIES
 
 pytestmark = pytest.mark.slow

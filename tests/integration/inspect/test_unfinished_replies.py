@@ -27,7 +27,7 @@ from inspect_ai.model import (
 from tests.small_runs import SMALL_RUNS, SmallRun, arguments
 
 from confidence_tasks import _registry
-from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.logged_trials import scored_trial
 from confidence_tasks.logs.rescore import rescore
 from confidence_tasks.report import collect
 

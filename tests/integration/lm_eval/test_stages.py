@@ -13,9 +13,9 @@ from tests.integration.lm_eval.harnesses import Scripted, replying
 from tests.stages import agreement, sureness
 
 from confidence_tasks.harness.inspect.task import study_task
-from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.harness.lm_eval.groups import StudyTaskFactory
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
+from confidence_tasks.harness.logged_trials import scored_trial
 
 pytestmark = pytest.mark.slow
 

@@ -25,7 +25,7 @@ from confidence_tasks import _registry
 from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import main
 from confidence_tasks.harness.compat import LogWriter
-from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.logged_trials import scored_trial
 from confidence_tasks.logs.log_scores import logged_metrics
 from confidence_tasks.logs.rescore import rescore
 from confidence_tasks.report import collect

@@ -23,7 +23,7 @@ from inspect_ai.model import ModelFallback
 from inspect_ai.scorer import ScoreEdit, includes
 from tests.unit.report.runs import undrawn_report
 
-from confidence_tasks.logs import log_contents, sample_changes
+from confidence_tasks.logs import sample_changes, validated
 from confidence_tasks.logs.inspect_logs import read_inspect_log
 from confidence_tasks.logs.rescore import rescore
 from confidence_tasks.logs.task_trials import ModelTrials, group_by_task
@@ -270,6 +270,6 @@ def test_rescoring_refuses_a_sample_of_too_many_values(
     assert vast.samples
     vast.samples[3].metadata["x"] = [0] * 20_000
     write_eval_log(vast, str(tmp_path / f"vast.{suffix}"))
-    monkeypatch.setattr(log_contents, "MOST_MARKS_WITH_EVENTS", 20_000)
+    monkeypatch.setattr(validated, "MOST_MARKS_WITH_EVENTS", 20_000)
     with pytest.raises(NotTrialsError, match="more than 20,000 values"):
         rescore(tmp_path / f"vast.{suffix}")

@@ -21,10 +21,11 @@ from msgspec import MsgspecError, to_builtins
 from tests.integration.golden_logs import EXAMPLES
 from tests.unit.report.runs import undrawn_report
 
-from confidence_tasks.harness.inspect.viewer import scored_trial
-from confidence_tasks.logs import log_contents
+from confidence_tasks.harness.logged_trials import scored_trial
+from confidence_tasks.logs import log_contents, log_json
 from confidence_tasks.logs.inspect_logs import read_inspect_log
-from confidence_tasks.logs.log_contents import MOST_DIGITS, MOST_LEVELS, decode_summaries, refuse_unbounded
+from confidence_tasks.logs.log_contents import decode_summaries
+from confidence_tasks.logs.log_json import HEADER, MOST_DIGITS, MOST_LEVELS, refuse_unbounded
 from confidence_tasks.logs.trial_files import NotTrialsError
 from confidence_tasks.report import collect
 from confidence_tasks.report.estimates.settings import Settings
@@ -226,7 +227,7 @@ def needed(sample: dict[str, Any]) -> Any:
 def decode(text: bytes, piece: int) -> list[Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log_contents, "PIECE", piece)
-        patch.setattr(log_contents, "BYTES_A_CONTAINER", 1)
+        patch.setattr(log_json, "BYTES_A_CONTAINER", 1)
         return [needed(to_builtins(summary)) for summary in decode_summaries(BytesIO(text))]
 
 
@@ -265,15 +266,15 @@ def with_a_name_that_ends_alike(archive: ZipFile) -> None:
 
 
 def with_header_written_anew(archive: ZipFile) -> None:
-    header = archive.read(log_contents.HEADER)
+    header = archive.read(HEADER)
     with pytest.warns(UserWarning, match="Duplicate name"):
-        archive.writestr(log_contents.HEADER, header)
+        archive.writestr(HEADER, header)
 
 
 def with_members_of_64_bits(archive: ZipFile) -> None:
     for i in range(65_536):
         archive.writestr(f"attachments/{i}", b"")
-    members = {name: archive.read(name) for name in (log_contents.SUMMARIES, log_contents.HEADER)}
+    members = {name: archive.read(name) for name in (log_contents.SUMMARIES, HEADER)}
     for name, text in members.items():
         with pytest.warns(UserWarning, match="Duplicate name"):
             archive.writestr(name, text)
@@ -296,14 +297,6 @@ def test_a_log_is_read_the_same_wherever_its_last_members_stand(
     assert replace(after, **same) == replace(before, **same)
     for key, column in before.columns.items():
         np.testing.assert_array_equal(after.columns[key], column)
-
-
-def test_the_header_of_a_log_is_what_inspect_reads(log: Path) -> None:
-    with log_contents.opened(str(log)) as (header, summaries, _):
-        assert len(list(summaries)) == header.eval.dataset.samples
-    apart = {"location", "reductions"}  # of a stream, Inspect reads no more of either
-    theirs = read_eval_log(str(log), header_only=True)
-    assert header.model_dump(exclude=apart) == theirs.model_dump(exclude=apart)
 
 
 @given(st.lists(SAMPLES, max_size=3), st.data())
@@ -339,7 +332,7 @@ def test_a_header_of_brackets_is_skipped(log: Path, tmp_path: Path) -> None:
     with ZipFile(log) as whole, ZipFile(path, "w", ZIP_DEFLATED) as bomb:
         for name in whole.namelist():
             text = whole.read(name)
-            if name == log_contents.HEADER:
+            if name == HEADER:
                 text = text.rstrip()[:-1] + b',"log_updates":[' + b"{}," * 100_000 + b"{}]}"
             bomb.writestr(name, text)
     (entry,) = collect(path).skipped

@@ -18,7 +18,7 @@ from confidence_tasks.harness.inspect.call_settings import simulated_seed
 from confidence_tasks.harness.inspect.choices import Draw
 from confidence_tasks.harness.inspect.model_replies import stage_replies
 from confidence_tasks.harness.inspect.simulated import SimulatedSubject
-from confidence_tasks.harness.inspect.viewer import is_sent
+from confidence_tasks.harness.logged_trials import is_sent
 from confidence_tasks.harness.stopped import FinishedReplies
 from confidence_tasks.simulation.reply import ROLES, StageCall, call_seed, reply_in_role
 from confidence_tasks.study.definition import Study

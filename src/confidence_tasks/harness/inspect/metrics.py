@@ -9,8 +9,8 @@ import numpy as np
 from inspect_ai.scorer import Metric, SampleScore, Score, Value, metric
 
 from confidence_tasks.harness.compat import is_live_metric
-from confidence_tasks.harness.inspect.viewer import scored_trial
 from confidence_tasks.harness.logged_addresses import resolve_address
+from confidence_tasks.harness.logged_trials import scored_trial
 from confidence_tasks.sources.clusters import cluster_of
 from confidence_tasks.study.columns import columns
 from confidence_tasks.study.definition import Study

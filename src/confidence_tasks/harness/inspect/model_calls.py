@@ -19,6 +19,7 @@ from confidence_tasks.harness.address import is_own_server
 from confidence_tasks.harness.compat import run_settings
 from confidence_tasks.harness.inspect.origin import address_of, is_cached_reply, note_origin
 from confidence_tasks.harness.inspect.refused import name_server, tolerate_refusals
+from confidence_tasks.study.effort import settings_of_effort
 from confidence_tasks.study.parameter import did_you_mean
 
 _IN_PROCESS = frozenset({"HuggingFaceAPI", "SimulatedInstrument", "SimulatedSubject"})
@@ -80,16 +81,12 @@ def effort_settings(effort: str | None) -> dict[str, Any]:
     >>> effort_settings("low"), effort_settings("8192"), effort_settings(None)
     ({'reasoning_effort': 'low'}, {'reasoning_tokens': 8192}, {})
     """
-    if effort is None:
-        return {}
-    if effort.isdecimal():
-        return {"reasoning_tokens": int(effort)}
-    if effort not in _EFFORTS:
+    if effort is not None and not effort.isdecimal() and effort not in _EFFORTS:
         raise ValueError(
             f"efforts: {effort!r} is neither one of {', '.join(_EFFORTS)} nor a number of reasoning tokens"
             f"{did_you_mean(effort, _EFFORTS)}"
         )
-    return {"reasoning_effort": effort}
+    return settings_of_effort(effort)
 
 
 async def ask_once(

@@ -12,7 +12,7 @@ from inspect_ai.log import EvalSampleSummary, EvalSpec, read_eval_log_sample_sum
 from inspect_ai.scorer import SampleScore, Score
 from inspect_ai.util import EarlyStop
 
-from confidence_tasks.harness.inspect.viewer import scored_trial
+from confidence_tasks.harness.logged_trials import scored_trial
 from confidence_tasks.harness.usage_errors import UsageError
 from confidence_tasks.sources.source import seeded_key
 from confidence_tasks.study.definition import Study

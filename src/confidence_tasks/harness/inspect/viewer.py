@@ -27,24 +27,11 @@ from inspect_ai.viewer import (
     ViewerConfig,
 )
 
+from confidence_tasks.harness.logged_trials import SHOWN_ONLY, STATUSES, is_sent, shortened
 from confidence_tasks.sources.table import revisions
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.structured import STRUCTURED
 from confidence_tasks.study.trial import EFFORT, Item, question_metadata
-
-_STATUSES: Mapping[str, tuple[str, Literal["good", "bad", "warn", "info", "muted"]]] = {
-    "ok": ("ok", "muted"),
-    "repaired": ("repaired", "info"),
-    "out_of_range": ("out of range", "warn"),
-    "missing_confidence": ("no confidence", "warn"),
-    "missing_answer": ("no answer", "bad"),
-    "unreadable": ("unreadable", "bad"),
-    "refused": ("refused", "warn"),
-    "truncated": ("cut off", "bad"),
-    "filtered": ("filtered", "bad"),
-    "reasoning_only": ("reasoning only", "bad"),
-}
-"""Label and colour of each status in the viewer."""
 
 SHOWN = ("condition", "correct", "confidence", "status")
 """Columns of a trial that the viewer shows for every study."""
@@ -85,7 +72,7 @@ def viewer(study: Study) -> ViewerConfig:
             score_color_scales={
                 "correct": ScoreColorScale(palette="good-high", min=0, max=1),
                 "confidence": ScoreColorScale(palette="neutral", min=0, max=1),
-                "status": dict(_STATUSES.values()),
+                "status": dict(STATUSES.values()),
             },
             color_scales_enabled=True,
         )
@@ -95,7 +82,7 @@ def viewer(study: Study) -> ViewerConfig:
 def trial_score(
     study: Study, trial: Mapping[str, Any], sample: Mapping[str, Any], *, answer: str, explanation: str
 ) -> Score:
-    """Convert a trial to a score; :func:`scored_trial` converts it back.
+    """Convert a trial to a score; :func:`~confidence_tasks.harness.logged_trials.scored_trial` converts it back.
 
     The viewer shows a column for every key of a score's value, even for hidden columns, and truncates values that are
     longer than the column's label. So the value has only the columns of the sample list, with numbers rounded to four
@@ -104,7 +91,7 @@ def trial_score(
     """
     # The viewer has room for one more column: the effort if there are several, or else the study's column.
     extra = [EFFORT] if EFFORT in sample else study.viewer.columns
-    value = {key: _shorten(trial[key] if key in trial else sample[key]) for key in (*SHOWN, *extra)}
+    value = {key: shortened(trial[key] if key in trial else sample[key]) for key in (*SHOWN, *extra)}
     value["condition"] = study.viewer.short_condition(trial["condition"])
     metadata: dict[str, Any] = {STRUCTURED: True} if STRUCTURED in sample else {}
     for key, exact in trial.items():
@@ -113,31 +100,6 @@ def trial_score(
         elif exact != value[key] and exact == exact:
             metadata[key] = exact
     return Score(value=value, answer=answer, explanation=explanation, metadata=metadata)
-
-
-def scored_trial(value: Mapping[str, Any], metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the trial that :func:`trial_score` converted; in logs of the first edition the value has all columns.
-
-    If a value was edited after the run, the edited value counts.
-    """
-    metadata = metadata or {}
-    trial = {**metadata, **value}
-    for key, exact in metadata.items():
-        if key in value:
-            if key == "condition" or _shorten(exact) == value[key]:
-                trial[key] = exact
-        elif key[-1:].isdigit():
-            name, _, number = key.partition(" ")
-            if number.isdigit() and name in metadata:
-                trial[name] += " " + trial.pop(key)
-    return trial
-
-
-def _shorten(value: Any) -> Any:
-    """Round a number to four digits, or from 1,000 on to an integer; replace a status by its label."""
-    if isinstance(value, float):
-        return float(f"{value:.4g}") if abs(value) < 1000 else round(value, 0)
-    return _STATUSES[value][0] if value in _STATUSES else value
 
 
 def _split_text(key: str, value: Any) -> dict[str, Any]:
@@ -190,10 +152,6 @@ def _digest(data: MemoryDataset) -> str:
 # Samples --------------------------------------------------------------------------------------------------------------
 
 
-_SHOWN_ONLY = "shown_only"
-"""Key in the metadata of a message that the viewer shows and that is not sent to the model."""
-
-
 def dataset(items: Iterable[Item], name: str) -> MemoryDataset:
     """Convert items to Inspect samples, for a task whose setup is :func:`without_shown_question`.
 
@@ -201,11 +159,6 @@ def dataset(items: Iterable[Item], name: str) -> MemoryDataset:
     instead of the instructions.
     """
     return MemoryDataset([_sample(item) for item in items], name=name)
-
-
-def is_sent(metadata: Mapping[str, Any] | None) -> bool:
-    """Return whether a message of a sample's input is sent to the model, given the message's metadata."""
-    return not (metadata or {}).get(_SHOWN_ONLY)
 
 
 @solver
@@ -220,7 +173,7 @@ def without_shown_question() -> Solver:
 
 
 def _sample(item: Item) -> Sample:
-    shown = ChatMessageUser(content=item.question.text, metadata={_SHOWN_ONLY: True})
+    shown = ChatMessageUser(content=item.question.text, metadata={SHOWN_ONLY: True})
     return Sample(
         id=item.id,
         input=[shown, *_messages(item)],
