@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
+
 from confidence_tasks.report.estimates.estimated import Estimated
 from confidence_tasks.report.groups import BY_CONDITION
 from confidence_tasks.report.labels import limits, number, why_missing
@@ -98,7 +100,24 @@ def _entries(requirement: Requirement, every: Sequence[TaskResults]) -> list[tup
         raise ValueError(
             f"{requirement}: no estimate under this condition; the conditions are {', '.join(labels)}"
         )
-    return entries
+    return [each for each in entries if not _is_of_ranking(*each, requirement)] or entries
+
+
+def _is_of_ranking(results: TaskResults, entry: Estimated, requirement: Requirement) -> bool:
+    """Return whether a measure of probabilities has no value because the signal orders answers and is no probability.
+
+    Such a condition, such as the margin between two options, has nothing to require, unless the user names it.
+    """
+    if requirement.condition or not math.isnan(entry.interval.estimate):
+        return False
+    columns = next(model.columns for model in results.models if model.label == entry.model)
+    if "probability" not in columns:
+        return False
+    of_condition = columns["condition"] == entry.group
+    is_probability, has_value = (
+        bool((of_condition & ~np.isnan(columns[name])).any()) for name in ("probability", "value")
+    )
+    return has_value and not is_probability
 
 
 _NOT_VALID = ", whose nominal coverage does not hold, as the run stopped early"

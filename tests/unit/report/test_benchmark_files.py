@@ -12,6 +12,7 @@ from confidence_tasks.logs.benchmark_samples import benchmark_samples
 from confidence_tasks.logs.collection import collect
 from confidence_tasks.logs.trial_files import NotTrialsError
 from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.report.requirements import Requirement, verdicts
 
 TIME = "2026-01-31T10-00-00.000000"
 
@@ -187,6 +188,25 @@ def test_a_task_of_others_with_the_name_of_a_study_s_is_read_and_fills_no_table_
     assert (file.study, file.design, len(file)) == ("benchmark", name, 16)
     report = undrawn_report(collect(str(tmp_path)), settings=Settings(n_resamples=50))
     assert report.papers == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "outcomes"),
+    [
+        ("ece<0.99", {"option_probability": "met"}),
+        ("ece/margin<0.99", {"margin": "undecided"}),
+        ("accuracy>0.2", {"option_probability": "met", "margin": "met"}),
+    ],
+)
+def test_a_calibration_is_required_of_signals_that_are_probabilities(text, outcomes, tmp_path: Path) -> None:
+    samples = [
+        sample(i, metrics={"acc": float(i % 2)}, filtered_resps=[["-0.5", "False"], [f"{-1 - i}", "False"]])
+        for i in range(40)
+    ]
+    write(tmp_path, f"samples_peru_{TIME}.jsonl", samples)
+    report = undrawn_report(collect(str(tmp_path)), settings=Settings(n_resamples=50))
+    found = verdicts([Requirement.parse(text)], report.results)
+    assert {each["where"].rpartition(", ")[2]: each["outcome"] for each in found} == outcomes
 
 
 def test_a_study_s_samples_without_a_trial_are_no_task_of_others(tmp_path: Path) -> None:
