@@ -92,23 +92,30 @@ def _entries(requirement: Requirement, every: Sequence[TaskResults]) -> list[tup
     if requirement.measure not in known:
         hint = did_you_mean(requirement.measure, known)
         raise ValueError(f"{requirement}: there is no measure {requirement.measure!r}{hint}")
-    entries = [
-        (results, entry) for results in every for entry in results.estimates if requirement.is_about(entry)
-    ]
+    entries = _estimates(requirement, every)
     if not entries:
         labels = dict.fromkeys(label for results in every for label in results.conditions)
         raise ValueError(
             f"{requirement}: no estimate under this condition; the conditions are {', '.join(labels)}"
         )
-    return [each for each in entries if not _is_of_ranking(*each, requirement)] or entries
+    return entries
 
 
-def _is_of_ranking(results: TaskResults, entry: Estimated, requirement: Requirement) -> bool:
-    """Return whether a measure of probabilities has no value because the signal orders answers and is no probability.
+def _estimates(requirement: Requirement, every: Sequence[TaskResults]) -> list[tuple[TaskResults, Estimated]]:
+    """Return the estimates that a requirement is about.
 
-    Such a condition, such as the margin between two options, has nothing to require, unless the user names it.
+    Of a measure of probabilities, these are not those of signals that only order answers, such as the margin between
+    two options, unless the user names the signal or there are no others.
     """
-    if requirement.condition or not math.isnan(entry.interval.estimate):
+    found = [(results, each) for results in every for each in results.estimates if requirement.is_about(each)]
+    if requirement.condition:
+        return found
+    return [each for each in found if not _is_of_ranking(*each)] or found
+
+
+def _is_of_ranking(results: TaskResults, entry: Estimated) -> bool:
+    """Return whether a measure has no value because the signal orders answers and is no probability."""
+    if not math.isnan(entry.interval.estimate):
         return False
     columns = next(model.columns for model in results.models if model.label == entry.model)
     if "probability" not in columns:
