@@ -14,6 +14,7 @@ from tests.integration.lm_eval.servers import chat
 
 from confidence_tasks.harness.correctness import ASKED
 from confidence_tasks.harness.lm_eval.generated import Generated
+from confidence_tasks.harness.lm_eval.metadata import warn_once
 from confidence_tasks.harness.lm_eval.simulated import SimulatedLM
 from confidence_tasks.harness.refusals import StopError
 from confidence_tasks.logs.collection import collect
@@ -252,6 +253,8 @@ def test_a_task_is_named_by_the_path_of_its_file(folder: Path) -> None:
         ({"task": "votes"}, "asks each question 3 times.*set repeats to 1"),
         ({"task": "sums", "ask": "0-1OO"}, "ask='0-1OO' is no scale"),
         ({"task": "sums", "correct": "f1>x"}, "no bound such as"),
+        ({"task": "sums", "correct": "exact_mach"}, "no metric 'exact_mach'; did you mean 'exact_match'"),
+        ({"task": "maths", "correct": "f1>=0.5"}, "correct='f1>=0.5': sums has no metric 'f1'. It has exact_match"),
         ({"task": "sums", "structured": True}, "no 'structured' on lm-eval.*-T structured=true"),
         ({"task": "sums", "when": "within"}, "no 'when' on lm-eval.*-T when=within"),
         ({"task": "sums", "scorer": "match"}, "metrics, not scorers: name one with correct"),
@@ -263,6 +266,21 @@ def test_a_mistake_is_named_before_any_call(folder: Path, metadata, message) -> 
     with pytest.raises(Exception, match=message):
         evaluate(folder, model, metadata=metadata)
     assert model.asked == []
+
+
+@pytest.mark.parametrize(("correct", "n_warnings"), [("", 1), ("exact_match", 0)])
+def test_a_run_of_several_metrics_says_before_any_call_that_one_is_to_be_named(
+    folder: Path, correct: str, n_warnings: int, caplog
+) -> None:
+    warn_once.cache_clear()
+    file = folder / "sums.yaml"
+    several = "metric_list: [{metric: bleu, aggregation: bleu, higher_is_better: true}, "
+    file.write_text(file.read_text().replace("metric_list: [", several))
+    metadata = {"task": "sums", "correct": correct}
+    include = [str(folder), str(stubs())]
+    TaskManager(include_path=include, include_defaults=False, metadata=metadata).load("with_confidence")
+    told = [each for each in caplog.messages if 'such as "correct": "bleu", in --metadata' in each]
+    assert len(told) == n_warnings
 
 
 def test_the_report_reads_what_was_asked_under_the_name_of_the_task(folder: Path) -> None:

@@ -119,6 +119,7 @@ def _asking(item: Task | Group, asks: Sequence[Ask], chosen: Correctness) -> Tas
             group.add(member)
         return group
     _check(item)
+    _check_metric(item, chosen)
     task = extended_task(item, Asking, f"{item.task_name}{SUFFIX}")
     task.asks, task.chosen, task.replies, task.turns, task.doc_id = tuple(asks), chosen, {}, [], None
     asking: Task = task
@@ -139,6 +140,21 @@ def _check(task: Task) -> None:
         raise ValueError(
             f"{name} asks each question {task.config.repeats} times and scores the replies together, so no single"
             " confidence belongs to the score: set repeats to 1 in its YAML file"
+        )
+
+
+def _check_metric(task: Task, chosen: Correctness) -> None:
+    """Raise ValueError for a metric that a task does not have; warn if several could say what is right."""
+    name, metrics = task.task_name, list(task.aggregation())
+    if chosen.name and chosen.name not in metrics:
+        hint = did_you_mean(chosen.name, metrics)
+        raise ValueError(
+            f"correct={chosen.text!r}: {name} has no metric {chosen.name!r}{hint}. It has {', '.join(metrics)}"
+        )
+    if not chosen.name and len(metrics) > 1:
+        warn_once(
+            f"{name} has several metrics, so the results have no overconfidence, ECE and AUROC: name the one that says"
+            f" what is right, such as \"correct\": \"{metrics[0]}\", in --metadata or, for the report, by --correct"
         )
 
 
