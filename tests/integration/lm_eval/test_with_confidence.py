@@ -254,7 +254,10 @@ def test_a_task_is_named_by_the_path_of_its_file(folder: Path) -> None:
         ({"task": "sums", "ask": "0-1OO"}, "ask='0-1OO' is no scale"),
         ({"task": "sums", "correct": "f1>x"}, "no bound such as"),
         ({"task": "sums", "correct": "exact_mach"}, "no metric 'exact_mach'; did you mean 'exact_match'"),
-        ({"task": "maths", "correct": "f1>=0.5"}, "correct='f1>=0.5': sums has no metric 'f1'. It has exact_match"),
+        (
+            {"task": "maths", "correct": "f1>=0.5"},
+            "correct='f1>=0.5': sums has no metric 'f1'. It has exact_match",
+        ),
         ({"task": "sums", "structured": True}, "no 'structured' on lm-eval.*-T structured=true"),
         ({"task": "sums", "when": "within"}, "no 'when' on lm-eval.*-T when=within"),
         ({"task": "sums", "scorer": "match"}, "metrics, not scorers: name one with correct"),

@@ -154,7 +154,7 @@ def _check_metric(task: Task, chosen: Correctness) -> None:
     if not chosen.name and len(metrics) > 1:
         warn_once(
             f"{name} has several metrics, so the results have no overconfidence, ECE and AUROC: name the one that says"
-            f" what is right, such as \"correct\": \"{metrics[0]}\", in --metadata or, for the report, by --correct"
+            f' what is right, such as "correct": "{metrics[0]}", in --metadata or, for the report, by --correct'
         )
 
 
