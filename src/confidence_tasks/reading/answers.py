@@ -23,6 +23,7 @@ from confidence_tasks.reading.cleaning import (
     last_box,
     strip_wrapping,
     unwrap,
+    without_percentage,
 )
 from confidence_tasks.reading.grading import grade
 from confidence_tasks.reading.numbers import canonical, read_number
@@ -462,6 +463,7 @@ def _stated_number(value: str, options: Options) -> Claims:
 def _plain_text(value: str, options: Options) -> Claims:
     """Read any text without mark-up."""
     marked = value != strip_wrapping(value) or last_box(value)
+    marked = marked or (value != without_percentage(value) and not _is_key(value, options))
     return () if marked or _LEAD_IN_TO_TEXT.match(value) else _short_text(value, options)
 
 
@@ -469,8 +471,12 @@ def _short_text(value: str, options: Options) -> Claims:
     """Read a text whose mark-up was removed."""
     text = " ".join(value.split())
     text = text.removesuffix(".") if "." not in text.rpartition(" ")[2][:-1] else text
-    is_key = bool(options) and grade(text, kind="text", gold=options[0], aliases=options[1:]) == 1.0
-    return (text,) if any(map(str.isalnum, text)) and (is_key or not is_refusal(text)) else ()
+    return (text,) if any(map(str.isalnum, text)) and (_is_key(text, options) or not is_refusal(text)) else ()
+
+
+def _is_key(text: str, options: Options) -> bool:
+    """Return whether a text is one of the right answers."""
+    return bool(options) and grade(text, kind="text", gold=options[0], aliases=options[1:]) == 1.0
 
 
 @dataclass(frozen=True, slots=True)

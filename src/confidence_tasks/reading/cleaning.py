@@ -484,7 +484,21 @@ VALUE_CLEANING: Rules = {
 }
 """Rules that clean a value, such as the text after a label."""
 
-LITERAL_CLEANING: Rules = {"wrapped": strip_wrapping}
+_PERCENTAGE = re.compile(r"(?<=\S)\s{0,3}[(\[]\d{1,3}(?:\.\d{1,4})?\s?%[)\]](?=\.?\s{0,3}\Z)")
+
+
+def without_percentage(value: str) -> str:
+    """Return a text without a percentage in brackets behind it, which may be a confidence.
+
+    Examples
+    --------
+    >>> without_percentage("Lima (90%)"), without_percentage("(90%)")
+    ('Lima', '(90%)')
+    """
+    return _PERCENTAGE.sub("", value)
+
+
+LITERAL_CLEANING: Rules = {"percentage": without_percentage, "wrapped": strip_wrapping}
 """Rules that clean a text and keep its wording."""
 
 

@@ -18,7 +18,7 @@ _ENDS = r"(?:[ ]?\#?\d{1,2})?(?:[ ]?\([^()\n]{0,40}\)|[ ]?\[[^\[\]\n]{0,40}\])?"
 ANSWER_NAME = rf"(?:(?:my|your|the|final|correct|best)[ ]){{0,3}}answer{_ENDS}"
 CONFIDENCE_NAME = (
     r"(?:(?:my|your|the|final|revised|updated|new)[ ]){0,3}"
-    rf"confidence(?:[ ](?:level|score|rating|in[ ](?:my|this|the)[ ]answer))?{_ENDS}"
+    rf"confidence(?:[ ](?:level|score|rating|percentage|in[ ](?:my|this|the)[ ]answer))?{_ENDS}"
 )
 """Parts of regular expressions: the start of a line, and the labels of an answer and of a confidence."""
 

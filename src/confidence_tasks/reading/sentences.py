@@ -8,10 +8,14 @@ from collections.abc import Iterator, Mapping
 
 NUMBER = r"(?:\d{1,40}(?:\.\d{1,40}|,\d{1,2})?|0,\d{1,40}|\.\d{1,40})(?![\d_]|[.,]\d|e[-+]?\d)"
 PERCENT = r"(?P<percent>\s?(?:%|percent\b|per\scent\b))"
-OUT_OF = r"\s?(?P<joint>/|out\sof\b|in\b)\s?(?P<whole>\d{1,4})(?![.,]*\d)"
+OUT_OF = r"\s?(?P<joint>/|out\sof\b|of\b|in\b)\s?(?P<whole>\d{1,4})(?![.,]*\d)"
 """Parts of regular expressions: a number, a percent sign, and what a number is out of, as in ``17 out of 20``."""
 
-_WHOLES: Mapping[str, tuple[int, ...]] = {"/": (1, 4, 5, 8, 10, 20, 25, 50, 100, 1000), "in": (10, 100, 1000)}
+_WHOLES: Mapping[str, tuple[int, ...]] = {
+    "/": (1, 4, 5, 8, 10, 20, 25, 50, 100, 1000),
+    "in": (10, 100, 1000),
+    "of": (10, 100, 1000),
+}
 """What a share is out of. ``10/11`` may be a date and ``1 in 4`` the odds of an event; ``out of`` is clear."""
 
 
@@ -127,7 +131,7 @@ REVISIONS: Mapping[str, re.Pattern[str]] = {
         "behind": rf"{_FIGURE}\s?%?,?\s(?:instead|rather|actually|on\s(?:reflection|second\sthoughts?))\b",
         "better": (
             rf"{_FIGURE}\s?%?\s(?:is|seems|feels|sounds|would\sbe)"
-            r"\s(?:more\s[a-z]{4,12}|better|closer|fairer)\b"
+            r"\s(?:more\s[a-z]{4,12}|better|closer|fairer|what\sI'd\s(?:go\swith|say|give|put))\b"
         ),
     }.items()
 }

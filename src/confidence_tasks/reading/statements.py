@@ -16,7 +16,7 @@ _ANSWER_CUE = re.compile(
     r"\b(?:the|my)[ ](?:(?:final|correct|best)[ ])?(?:answer|option)[ ]is[ ]", re.IGNORECASE
 )
 _CONFIDENCE_LABEL = re.compile(
-    rf"{LINE_START}{CONFIDENCE_NAME}(?:{_COLON}|[ ]is[ ])", re.IGNORECASE | re.MULTILINE
+    rf"{LINE_START}{CONFIDENCE_NAME}(?:{_COLON}|[ ]is[ ]|[ ]?[-–—][ ](?=\d))", re.IGNORECASE | re.MULTILINE
 )
 _CONFIDENCE_AFTER_ANSWER = re.compile(
     rf"(?<=[\s,;|(]){CONFIDENCE_NAME}(?:{_COLON}|[ ](?:is|of|at)[ ])", re.IGNORECASE

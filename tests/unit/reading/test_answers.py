@@ -257,3 +257,20 @@ def test_real_replies_are_read_as_their_collectors_read_them(shared_data: Path) 
 
     assert read > 3_800
     assert differing <= 1  # one claims option E of four
+
+
+@pytest.mark.parametrize(
+    ("value", "choices", "answer", "rules"),
+    [
+        ("Lima (90%)", (), "Lima", ("percentage",)),
+        ("Lima [90 %].", (), "Lima", ("percentage",)),
+        ('"Lima" (90%)', ("Lima",), "Lima", ("percentage", "wrapped")),
+        ("alcohol (40%)", ("alcohol (40%)",), "alcohol (40%)", ()),
+        ("Lima (Peru)", (), "Lima (Peru)", ()),
+        ("90%", (), "90%", ()),
+    ],
+)
+def test_a_percentage_behind_a_text_is_no_part_of_it_unless_it_is_one_of_the_key(
+    value, choices, answer, rules
+):
+    assert read_answer(value, "text", choices) == Answer(answer, rules)

@@ -202,6 +202,7 @@ REVISED = (
     "I'd say 65.",
     "Lowering to 65.", "65, actually.", "Change that: 65.", "It should be 65.", "I mean 65.", "Better: 65", "-> 65",
     "Upon reflection, my confidence drops to 65.", "I overestimated, so 65.",
+    "I overestimated; 65 is what I'd go with.", "65 is what I would say.",
 )  # fmt: skip
 
 

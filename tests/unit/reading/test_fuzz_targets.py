@@ -75,6 +75,7 @@ MIDDLES = tuple(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 @pytest.mark.parametrize("ends", ENDS)
 def test_the_middle_of_a_long_reply_is_not_read(name: str, ends: tuple[str, str]) -> None:
