@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # A busy machine may stall any example, so there is no deadline. The project's own check draws more of them.
 settings.register_profile("quick", deadline=None, max_examples=30)
-settings.register_profile("thorough", deadline=None)
+settings.register_profile("thorough", deadline=None, max_examples=60)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 

@@ -133,6 +133,7 @@ def _names_a_file(call: ast.Call) -> bool:
     return bool(call.args) or any(keyword.arg == "path_or_buf" for keyword in call.keywords)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\n=1", "\r=1", "\uff1d1+1"])
 def test_a_name_is_no_formula_in_a_table_for_a_spreadsheet(name: str, tmp_path: Path) -> None:
     trials = write(tmp_path / "a.jsonl", rows("scales", name))

@@ -38,10 +38,10 @@ def test_the_interval_of_meta_information_lies_on_both_sides_of_the_truth(genera
     right, stated = generator(np.random.default_rng(999), 200_000 // times, times)
     truth = float(meta_information(right.ravel(), stated.ravel(), correction="none"))
     below = above = 0
-    for study in range(400):
+    for study in range(250):
         right, stated = generator(np.random.default_rng([study, units, times]), units, times)
         low, high = meta_information_interval(
             right.ravel(), stated.ravel(), questions=np.repeat(np.arange(units), times)
         )
         below, above = below + (truth < low), above + (truth > high)
-    assert max(below, above) / 400 < 0.075
+    assert max(below, above) / 250 < 0.025 + 4.0 * math.sqrt(0.025 * 0.975 / 250)

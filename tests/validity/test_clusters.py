@@ -7,7 +7,7 @@ from tests.validity.clustered_studies import EPOCHS, PASSAGES, coverage, size
 
 pytestmark = pytest.mark.slow
 
-N_STUDIES = 250
+N_STUDIES = 150
 ERROR = 4.0 * math.sqrt(0.95 * 0.05 / N_STUDIES)
 
 
@@ -29,4 +29,4 @@ def test_the_interval_of_a_calibration_error_covers_with_passages(
 
 @pytest.mark.parametrize("name", {**EPOCHS, **PASSAGES})
 def test_the_calibration_errors_of_equal_models_seldom_differ(name: str) -> None:
-    assert size({**EPOCHS, **PASSAGES}[name], 60, 5, 120) < 0.05 + 4.0 * math.sqrt(0.05 * 0.95 / 120)
+    assert size({**EPOCHS, **PASSAGES}[name], 60, 5, 80) < 0.05 + 4.0 * math.sqrt(0.05 * 0.95 / 80)

@@ -20,7 +20,7 @@ from confidence_tasks.statistics.calibration import hard_easy_slope
 
 pytestmark = pytest.mark.slow
 
-N, N_STUDIES, SETTINGS = 200, 150, Settings(n_resamples=250)
+N, N_STUDIES, SETTINGS = 200, 100, Settings(n_resamples=250)
 
 CHECKED = (
     "scales, typical",
@@ -130,7 +130,7 @@ def test_the_regression_on_difficulty_covers(n: int) -> None:
     """Errors that vary with difficulty, as correctness does; Student's t with the standard error of resamples."""
     rng = np.random.default_rng(n)
     held = 0
-    for _ in range(600):
+    for _ in range(300):
         difficulty = rng.random(n)
         noise = rng.uniform(-0.5, 0.5, n) * (0.1 + 0.2 * difficulty)
         correct = 0.9 - 0.7 * difficulty + noise
@@ -138,4 +138,4 @@ def test_the_regression_on_difficulty_covers(n: int) -> None:
         columns = correct, confidence, difficulty
         line = bootstrap(hard_easy_slope, *columns, n_resamples=1000, method="student")
         held += line.low <= 0.6 <= line.high
-    assert held / 600 >= 0.93 - 4 * math.sqrt(0.93 * 0.07 / 600)
+    assert held / 300 >= 0.93 - 4 * math.sqrt(0.93 * 0.07 / 300)

@@ -7,7 +7,7 @@ from tests.validity.gate_studies import BOUNDS, SUBJECTS, differences, gates
 
 pytestmark = pytest.mark.slow
 
-N_STUDIES = 500
+N_STUDIES = 300
 
 ERROR = 3.0 * math.sqrt(0.05 * 0.95 / N_STUDIES)
 

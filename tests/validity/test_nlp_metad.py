@@ -40,15 +40,15 @@ def enough(case: str, found: Coverage) -> bool:
 @pytest.mark.parametrize(
     ("design", "n", "n_studies"),
     [
-        ("right answers vary less", 300, 25),
-        ("few wrong answers", 300, 25),
-        ("two models", 300, 25),
-        ("two temperatures", 300, 25),
-        ("other ways to compute", 500, 25),
+        ("right answers vary less", 300, 20),
+        ("few wrong answers", 300, 20),
+        ("two models", 300, 20),
+        ("two temperatures", 300, 20),
+        ("other ways to compute", 500, 20),
     ],
 )
 def test_intervals_cover(design: str, n: int, n_studies: int) -> None:
-    found = coverages(DESIGNS[design], n, n_studies, 250)
+    found = coverages(DESIGNS[design], n, n_studies, 125)
     assert {key: cell for key, cell in found.items() if cell.n and not enough(key[0], cell)} == {}
 
 

@@ -13,7 +13,7 @@ from confidence_tasks.statistics import auroc2, permutation_test
 
 pytestmark = pytest.mark.slow
 
-N_STUDIES = 250
+N_STUDIES = 120
 
 
 def answers(subject: Subject, study: int, n: int, who: str) -> list[np.ndarray]:

@@ -140,6 +140,7 @@ def parsing(_: str, prompt: str) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["ideal", "cautious"])
 def test_rules_and_parser_model_agree_on_clear_replies(run: Run, profile: str) -> None:
     parser = Scripted(parsing)

@@ -80,6 +80,7 @@ def test_a_run_stops_at_the_decision_and_tells_it(stopped: EvalLog) -> None:
     assert n_done == len(stopped.samples)
 
 
+@pytest.mark.slow
 def test_sequence_decides_again_from_the_trials(stopped: EvalLog) -> None:
     found = json.loads(
         command("sequence", stopped.location, "--require", "accuracy>0.55", "--alpha", 0.2, "--json")
@@ -271,6 +272,7 @@ def test_a_stopped_run_is_pooled_with_no_whole_one(stopped: EvalLog, whole: Eval
     assert {model.stopped > 0 for model in task.models} == {True, False}
 
 
+@pytest.mark.slow
 def test_two_stopped_runs_are_not_pooled(stopped: EvalLog, tmp_path: Path) -> None:
     other = run(tmp_path, stop="accuracy>0.55", alpha=0.2)
     copy = tmp_path / "copy.eval"
@@ -279,6 +281,7 @@ def test_two_stopped_runs_are_not_pooled(stopped: EvalLog, tmp_path: Path) -> No
     assert sorted(len(model.files) for model in task.models) == [1, 2]
 
 
+@pytest.mark.slow
 def test_summary_metrics_and_compare_warn(stopped: EvalLog, whole: EvalLog) -> None:
     for table in (summary, metrics):
         with pytest.warns(UserWarning, match="Stopped early"):

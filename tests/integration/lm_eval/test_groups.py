@@ -84,6 +84,7 @@ def test_offline_group_holds_the_design_in_its_order(manager, study, design):
     assert [task.test_docs()[0]["condition"] for task in tasks.values()] == [scale.label for scale in design]
 
 
+@pytest.mark.slow
 def test_study_group_holds_conditions_and_these_hold_the_papers_sources(manager, mirror):
     loaded = manager.load(["scale_boundary"])
     assert loaded["group_map"]["scale_boundary_20_100"] == [

@@ -225,6 +225,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", reply_forms())
 def test_any_text_becomes_a_trial(study: str, tmp_path: Path) -> None:
     fields = {

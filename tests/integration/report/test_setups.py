@@ -222,6 +222,7 @@ def _sent(log: EvalLog, headers: dict[str, str]) -> None:
     log.eval.model_generate_config.extra_headers = headers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", DIFFERENCES)
 def test_whatever_could_change_a_reply_keeps_logs_apart_and_is_named(
     what: str, log: Path, tmp_path: Path

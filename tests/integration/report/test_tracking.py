@@ -72,6 +72,7 @@ def test_a_tracker_that_is_not_installed_is_refused_before_any_work(command, mon
     assert "pip install 'confidence-tasks[mlflow]'" in done.output
 
 
+@pytest.mark.slow
 def test_names_and_numbers_are_those_that_mlflow_takes(report):
     for of_model in tracking.metrics_by_model(report.results).values():
         assert of_model

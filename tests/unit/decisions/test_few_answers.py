@@ -49,6 +49,7 @@ def test_a_curve_of_accuracy_holds_no_bound_beyond_its_answers(subject, n):
     assert (low[~np.isnan(low)] >= 0.0).all()
 
 
+@pytest.mark.slow
 @every_subject
 @every_size
 @pytest.mark.parametrize("method", ["isotonic", "beta", "logistic", "histogram"])

@@ -83,6 +83,7 @@ PANELS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", PANELS)
 def test_a_panel_is_written_as_matplotlib_draws_it(name, size):

@@ -76,6 +76,12 @@ def test_a_report_shows_true_values_beside_estimated_ones(tmp_path: Path) -> Non
     assert rows["Accuracy"][2] == f"{accuracy:.3f}"
 
 
+def test_a_simulated_subject_is_shown_at_the_middle_of_its_conditions(tmp_path: Path) -> None:
+    """All conditions together have no true values, and the first penalty of RiskEval, which is 0, says little."""
+    command = [str(EXAMPLES / "lifeeval.eval"), "-o", str(tmp_path / "page.html"), "--resamples", "50"]
+    assert "radius=10 (4 conditions are in the report)" in CliRunner().invoke(report, command).stderr
+
+
 def test_of_many_conditions_the_best_are_shown_and_the_rest_is_named(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     done = CliRunner().invoke(report, [str(EXAMPLES / "signals.eval"), "-o", str(page), "--resamples", "50"])

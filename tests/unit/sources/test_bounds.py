@@ -163,6 +163,7 @@ def unpacks_to_a_gigabyte(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reader",
     [read_any_table, lambda path: list(read_rows(path, {})), lambda path: read_mirrored_rows(GSM8K, path)],

@@ -168,6 +168,7 @@ def test_masked_values_are_missing_in_a_summary():
 # Floats of 32 and 16 bits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 @pytest.mark.parametrize(("function", "arguments"), STATISTICS)
 def test_hundredths_of_any_type_give_the_same_number(function, arguments, dtype):

@@ -336,6 +336,7 @@ def test_standard_errors_are_those_of_simulated_tables(rng, criterion, s, relati
 # Invariance
 
 
+@pytest.mark.slow
 @given(*[arrays(np.float64, 6, elements=st.integers(0, 60).map(float))] * 2)
 def test_exchanging_stimuli_and_responses_changes_nothing(s1, s2):
     plain, turned = fit_meta_d(s1, s2), fit_meta_d(s2[::-1], s1[::-1])
@@ -344,6 +345,7 @@ def test_exchanging_stimuli_and_responses_changes_nothing(s1, s2):
     assert plain.criteria == pytest.approx(-turned.criteria[::-1], abs=1e-6, nan_ok=True)
 
 
+@pytest.mark.slow
 @given(*[arrays(np.float64, 6, elements=st.integers(1, 60).map(float))] * 2, st.floats(0.5, 20))
 def test_multiplied_counts_keep_estimates_and_shrink_errors(s1, s2, factor):
     one, many = fit_meta_d(s1, s2, padding="none"), fit_meta_d(factor * s1, factor * s2, padding="none")

@@ -98,6 +98,7 @@ def test_a_map_never_extrapolates(method):
     assert np.isfinite(found(stated)).all()
 
 
+@pytest.mark.slow
 @every_method
 @given(data=st.data())
 def test_probabilities_are_probabilities(method, data):

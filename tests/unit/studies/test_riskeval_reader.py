@@ -170,6 +170,7 @@ def test_a_repeated_question_does_not_hide_the_reply() -> None:
 # real replies of three models to other prompts, with the authors' parse
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dataset", "kind"),
     [

@@ -97,6 +97,7 @@ VARIANTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=list(VARIANTS))
 @given(case=strict_replies())
 def test_dressing_changes_the_status_and_nothing_else(variant, case) -> None:

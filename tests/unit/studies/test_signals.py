@@ -189,6 +189,7 @@ OF_ALL_SAMPLES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OF_ALL_SAMPLES)
 @pytest.mark.parametrize("numbers", ["7777888996", "7777777777", "7788990011"])
 def test_the_order_of_the_samples_does_not_count(name, numbers):
@@ -415,6 +416,7 @@ def test_a_confidence_off_the_scale_is_the_stated_signal_s_fault_alone():
     assert (after["status"], after["value"]) == ("repaired", 0.4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reply", ["", "\x00", "Answer:", "Confidence: 9" * 500, "Answer 1: " * 999, "{" * 5000]
 )
