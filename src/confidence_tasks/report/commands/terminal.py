@@ -65,8 +65,9 @@ def true_values(results: TaskResults, model: ModelTrials, condition: str) -> Map
 def print_headlines(task_results: Iterable[TaskResults]) -> None:
     """Print the headline measures of each task and model under one condition, with the true values of subjects.
 
-    The condition is the one under which models are compared, or for a simulated subject the middle one with true values:
-    the first penalty of RiskEval is 0, which says little. The contrasts of the conditions with the baseline follow.
+    The condition is the one under which models are compared, or for a simulated subject the middle one with true
+    values: the first penalty of RiskEval is 0, which says little. The contrasts of the conditions with the baseline
+    follow.
     """
     for results in task_results:
         for model in results.models:
