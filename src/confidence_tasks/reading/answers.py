@@ -462,7 +462,7 @@ def _stated_number(value: str, options: Options) -> Claims:
 
 def _plain_text(value: str, options: Options) -> Claims:
     """Read any text without mark-up."""
-    marked = value != strip_wrapping(value) or last_box(value)
+    marked = value != strip_wrapping(value) or bool(last_box(value))
     marked = marked or (value != without_percentage(value) and not _is_key(value, options))
     return () if marked or _LEAD_IN_TO_TEXT.match(value) else _short_text(value, options)
 

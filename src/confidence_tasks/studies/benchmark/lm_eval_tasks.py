@@ -145,7 +145,8 @@ def _check(task: Task) -> None:
 
 def _check_metric(task: Task, chosen: Correctness) -> None:
     """Raise ValueError for a metric that a task does not have; warn if several could say what is right."""
-    name, metrics = task.task_name, list(task.aggregation())
+    aggregations: Mapping[str, object] = task.aggregation()  # type: ignore[no-untyped-call]
+    name, metrics = task.task_name, list(aggregations)
     if chosen.name and chosen.name not in metrics:
         hint = did_you_mean(chosen.name, metrics)
         raise ValueError(
