@@ -77,7 +77,7 @@ def test_report_takes_the_scorer_and_the_bound_that_are_named(log: str) -> None:
 
 def test_report_says_what_there_is_to_choose_from(log: str) -> None:
     for options, message in (
-        ((), "--correct 'score>=0.5' counts higher scores as right"),
+        ((), "--correct 'score>=0.5', or another bound, counts scores from there on as right"),
         (("--scorer", "bot"), "did you mean 'both'?: --scorer share or both"),
         (("--scorer", "both"), "--correct fast or right"),
     ):

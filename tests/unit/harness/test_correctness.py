@@ -77,3 +77,9 @@ def test_a_text_that_is_no_grade_is_not_wrong():
     assert reason == "the score 'maybe' of 'label' is neither right nor wrong"
     for grade, expected in (("C", 1.0), ("N", 0.0), ("Yes", 1.0), ("0", 0.0), (True, 1.0)):
         assert correctness({"label": Score(value=grade)}) == (expected, "")
+
+
+@pytest.mark.parametrize(("score", "bound"), [(0.4, "score>=0.5"), (7, "score>=7"), (2.5, "score>=2.5")])
+def test_the_bound_that_is_named_lies_on_the_scale_of_the_score(score, bound):
+    _, reason = correctness({"judge": Score(value=score)})
+    assert f"--correct '{bound}'" in reason

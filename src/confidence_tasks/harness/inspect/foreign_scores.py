@@ -67,8 +67,10 @@ def correctness(scores: Mapping[str, Score], chosen: Correctness = BY_DEFAULT) -
 
 def _bound(correct: float, chosen: Correctness) -> str:
     """Return what makes partial credit right or wrong; empty for a score that is no credit at all."""
-    name = chosen.name or SCORE
-    return f"; --correct '{name}>=0.5' counts higher scores as right" if is_partial(correct) else ""
+    if not is_partial(correct):
+        return ""
+    bound = f"{chosen.name or SCORE}>={0.5 if correct < 1.0 else correct:g}"
+    return f"; --correct '{bound}', or another bound, counts scores from there on as right"
 
 
 _GRADES = frozenset({CORRECT_GRADE, INCORRECT, PARTIAL, NOANSWER, "yes", "no", "true", "false"})
