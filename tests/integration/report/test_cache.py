@@ -179,7 +179,8 @@ def test_damaged_entries_are_computed_anew_with_one_warning(folder, uncached, ke
         )
     with pytest.warns(UserWarning, match="is damaged .* computed anew") as warned:
         again = report(folder, Cache(kept.folder))
-    assert len(warned) == 1
+    # Whatever an earlier test left unclosed may be collected here, with a ResourceWarning.
+    assert len([each for each in warned if issubclass(each.category, UserWarning)]) == 1
     assert_same(uncached, again)
     assert_same(uncached, report(folder, kept))
 
