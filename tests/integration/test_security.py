@@ -16,6 +16,7 @@ import confidence_tasks
 from confidence_tasks.report.commands.compare import compare
 from confidence_tasks.report.commands.printing import print_json
 from confidence_tasks.report.commands.report import report
+from confidence_tasks.report.labels import plain_csv
 from confidence_tasks.sources import SourceError
 from confidence_tasks.sources.fermi import COMMIT, FILES
 from confidence_tasks.sources.hub import HubSource
@@ -144,6 +145,12 @@ def test_a_name_is_no_formula_in_a_table_for_a_spreadsheet(name: str, tmp_path: 
     assert len(written)
     assert not written.str.lstrip().str.startswith(("=", "+", "-", "@", "\uff1d")).any()
     assert not written.str.startswith("\t").any()
+
+
+def test_a_name_is_no_formula_as_the_head_of_a_column() -> None:
+    """Tables of papers have a column for each model."""
+    table = plain_csv(pd.DataFrame({"@SUM(A1)": [0.5], "gpt-4o": ["=1+1"]}))
+    assert table.splitlines() == ["'@SUM(A1),gpt-4o", "0.5,'=1+1"]
 
 
 CONTROLS = "\x1b[2J\x07\x0b\x9b2J\x7f\u202e\u2066\u200b\u00ad\ufeff\u2028"

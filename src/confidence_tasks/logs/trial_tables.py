@@ -18,6 +18,7 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.logs.run_settings import ORIGINS
 from confidence_tasks.logs.trial_columns import trial_columns
 from confidence_tasks.logs.trial_files import NotTrialsError, TrialFile
+from confidence_tasks.sources.any_table import storable_cell
 from confidence_tasks.sources.bounds import BoundError, bounded_json_lines, bounded_rows
 from confidence_tasks.sources.parquet import read_parquet
 from confidence_tasks.study.definition import Study, short_repr
@@ -189,8 +190,8 @@ def _jsonl(path: str) -> tuple[pd.DataFrame, int]:
     with fsspec.open(path, "rt", encoding="utf-8-sig") as lines, _bounds_of_trials():
         for number, line in bounded_json_lines(lines):
             try:
-                row = dict(json.loads(line))
-            except (ValueError, TypeError, RecursionError):
+                row = {storable_cell(name): storable_cell(value) for name, value in json.loads(line).items()}
+            except (ValueError, AttributeError, RecursionError):
                 unread += 1
                 continue
             rows.append(row)

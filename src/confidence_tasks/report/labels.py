@@ -16,6 +16,7 @@ from confidence_tasks.logs.texts import without_controls
 from confidence_tasks.study.trial import Status
 
 if TYPE_CHECKING:
+    import pandas as pd
     from jinja2 import Template
 
     from confidence_tasks.statistics import Interval
@@ -255,6 +256,11 @@ def plain_cell(value: object) -> object:
         return value
     is_formula = value.startswith("\t") or value.lstrip().startswith(_FORMULA_SIGNS)
     return f"'{without_controls(value)}" if is_formula else without_controls(value)
+
+
+def plain_csv(table: pd.DataFrame) -> str:
+    """Return a table as CSV whose cells and names of columns are plain cells: a model's name may be either."""
+    return table.rename(columns=plain_cell).map(plain_cell).to_csv(index=False)
 
 
 _FORMULA_SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")

@@ -8,7 +8,7 @@ from pathlib import Path
 from confidence_tasks.logs.texts import without_controls
 from confidence_tasks.report.build import Report
 from confidence_tasks.report.figures import Figure, figure_svg
-from confidence_tasks.report.labels import plain_cell
+from confidence_tasks.report.labels import plain_csv
 from confidence_tasks.report.latex_tables import latex_table
 from confidence_tasks.report.result_tables import contrasts_frame, estimates_frame
 from confidence_tasks.sources.source import write_atomically
@@ -21,7 +21,7 @@ def write_tables(report: Report, folder: Path) -> None:
     tables = {"estimates": estimates_frame(report.results), "contrasts": contrasts_frame(report.results)}
     tables |= {overview.design.name: overview.frame() for overview in report.overviews}
     tables |= {extra.name: extra.frame for extra in report.extras}
-    texts = {f"{name}.csv": table.map(plain_cell).to_csv(index=False) for name, table in tables.items()}
+    texts = {f"{name}.csv": plain_csv(table) for name, table in tables.items()}
     for overview in report.overviews:
         name, measures = overview.design.name, overview.design.measures
         texts[f"{name}.tex"] = latex_table(overview, overview.models, overview.columns, measures)

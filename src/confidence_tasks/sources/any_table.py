@@ -366,19 +366,25 @@ def _flat(row: Mapping[str, Any], prefix: str = "", depth: int = 0) -> dict[str,
 
 
 def _filled(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _cell(value) for name, value in row.items() if not _is_missing(value)}
+    return {name: storable_cell(value) for name, value in row.items() if not _is_missing(value)}
 
 
 def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and value != value) or value == ""
 
 
-def _cell(value: Any) -> Any:
-    """Return a cell without NumPy types, and text without lone surrogates, which files cannot hold."""
+def storable_cell(value: Any) -> Any:
+    r"""Return a cell without NumPy types, and text without NULs and lone surrogates, which files cannot hold.
+
+    Examples
+    --------
+    >>> storable_cell("half of a smile: \ud83d"), storable_cell(["Lima", "a\0"]) == ["Lima", "a\ufffd"]
+    ('half of a smile: ?', True)
+    """
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
     if isinstance(value, Sequence):
-        return [_cell(each) for each in value]
+        return [storable_cell(each) for each in value]
     return value

@@ -126,6 +126,13 @@ def test_a_file_without_a_needed_column_is_named_and_the_others_are_reported(stu
     assert {file.study for file in found.files} == {"riskeval"}
 
 
+def test_a_reply_that_was_cut_within_a_character_is_read(tmp_path):
+    """JSON can hold half of a surrogate pair, which pandas' own text cannot: all rows of the file were left out."""
+    results = read([*with_cell("scales", 0, "answer", "a smile \ud83d"), *sound("riskeval")], tmp_path)
+    assert not results.skipped
+    assert "a smile ?" in results.files[0].columns["answer"]
+
+
 def test_a_column_that_is_there_twice_is_named(tmp_path):
     path = tmp_path / "trials.csv"
     path.write_text(

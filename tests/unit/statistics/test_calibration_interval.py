@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,6 +55,32 @@ def test_a_higher_level_gives_a_wider_interval(rows, how):
     lower, higher = ece_interval(correct, confidence, level=0.99, **how)
     assert lower <= low + 1e-6
     assert high <= higher + 1e-6
+
+
+def test_an_estimate_too_small_for_any_error_has_the_limit_of_one_that_is_a_standard_error_below_the_mean():
+    """With one bin the ECE is a folded normal variable: SciPy's distribution says which error is rejected."""
+    n = 10_000
+    error = 0.5 / math.sqrt(n)
+    low, high = ece_interval([1, 0] * (n // 2), [0.5] * n)
+    of_none = scipy.stats.foldnorm(0.0, scale=error)
+    smallest = of_none.mean() - of_none.std()
+
+    def standard_errors(gap):
+        expected = scipy.stats.foldnorm(gap / error, scale=error)
+        return (smallest - expected.mean()) / expected.std() + scipy.stats.norm.ppf(0.975)
+
+    assert low == 0.0
+    assert high == pytest.approx(scipy.optimize.brentq(standard_errors, error, 5.0 * error), rel=0.01)
+
+
+@pytest.mark.parametrize("n", [20, 60, 500])
+def test_no_interval_of_calibrated_confidence_is_a_point(n):
+    """Sixty of 4,000 were [0, 0] beside an estimate of .05, which is far from excluding an error of .03."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        confidence = rng.random(n)
+        _, high = ece_interval(rng.random(n) < confidence, confidence)
+        assert high > 0.5 / math.sqrt(n)
 
 
 @given(trials, options)

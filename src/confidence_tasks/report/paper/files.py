@@ -12,7 +12,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from confidence_tasks.report.figures import figure_pdf, figure_svg
-from confidence_tasks.report.labels import latex, plain_cell, rendered
+from confidence_tasks.report.labels import latex, plain_csv, rendered
 from confidence_tasks.report.paper import Replication
 from confidence_tasks.report.paper.filled import Filled, FilledCell, Row
 from confidence_tasks.sources.source import write_atomically
@@ -53,8 +53,7 @@ def _files(filled: Filled, replication: Replication) -> Iterator[tuple[str, byte
     """Yield the names and contents of the files of a table or a figure; none if runs are missing."""
     if filled.rows:
         yield f"{filled.item.file}.tex", latex_paper_table(filled, replication).encode(errors="replace")
-        frame = paper_frame(filled).map(plain_cell)
-        yield f"{filled.item.file}.csv", frame.to_csv(index=False).encode(errors="replace")
+        yield f"{filled.item.file}.csv", plain_csv(paper_frame(filled)).encode(errors="replace")
         yield f"{filled.item.file}.html", html_table(filled).encode(errors="xmlcharrefreplace")
     for figure in filled.figures:
         name = filled.item.file + ("" if len(filled.figures) == 1 else f"_{figure.name}")

@@ -431,18 +431,23 @@ class BinnedTrials:
         if self.clustering:
             reach = float(scipy.special.stdtrit(self.clustering.freedom, (1.0 + level) / 2.0))
         paths = self._paths()
-        positions = [np.array(accepted(partial(self._distance, path), reach, _GRID_SIZE)) for path in paths]
+        mean, standard_error = self._moments(paths[0], np.zeros(1))
+        # An estimate that is too small for a true ECE of 0 would reject all values, and the interval would be a point.
+        observed = max(self.estimate, float(mean[0] - standard_error[0]))
+        positions = [
+            np.array(accepted(partial(self._distance, observed, path), reach, _GRID_SIZE)) for path in paths
+        ]
         ends = np.array([self._true_ece(path, at) for path, at in zip(paths, positions, strict=True)])
-        high = max(ends[:, 1].max(), self._opposite_upper_limit(-paths[0], reach))
+        high = max(ends[:, 1].max(), self._opposite_upper_limit(observed, -paths[0], reach))
         return Estimate(ends[:, 0].min()), Estimate(high)
 
-    def _distance(self, path: FloatArray, positions: FloatArray) -> FloatArray:
-        """Return by how many standard errors the estimate exceeds its expectation at positions (T,) on a path."""
+    def _distance(self, observed: float, path: FloatArray, positions: FloatArray) -> FloatArray:
+        """Return by how many standard errors an observed ECE exceeds its expectation at positions (T,) on a path."""
         mean, standard_error = self._moments(path, positions)
-        distance: FloatArray = (self.estimate - mean) / np.maximum(standard_error, _MIN_STANDARD_ERROR)
+        distance: FloatArray = (observed - mean) / np.maximum(standard_error, _MIN_STANDARD_ERROR)
         return distance
 
-    def _opposite_upper_limit(self, path: FloatArray, reach: float) -> float:
+    def _opposite_upper_limit(self, observed: float, path: FloatArray, reach: float) -> float:
         """Return the upper limit along a path whose gaps have the opposite signs.
 
         Both the sum of absolute gaps and the sum of gaps, signed as on the path, must be close enough to their
@@ -459,7 +464,7 @@ class BinnedTrials:
             signed = -(self.estimate + np.abs(gaps).sum(axis=1)) / np.maximum(
                 standard_error, _MIN_STANDARD_ERROR
             )
-            return np.asarray(np.minimum(signed, self._distance(path, positions)))
+            return np.asarray(np.minimum(signed, self._distance(observed, path, positions)))
 
         return float(self._true_ece(path, np.array(accepted(distance, reach, _GRID_SIZE)))[1])
 
@@ -589,14 +594,19 @@ def ece_interval(
     more. The covariances are estimated between questions and added to the variance (``Clustering``), and Student's t
     with the number of questions minus one degrees of freedom replaces the normal quantile.
 
+    An estimate by more than one standard error below its mean for a true ECE of 0 has the upper limit of an estimate
+    one standard error below it (a power-constrained limit). Otherwise one in forty intervals of calibrated confidence
+    would be the point 0, whatever the number of trials.
+
     The coverage of 95% intervals was simulated for several kinds of subjects, see ``docs/reliability.md``.
 
     References
     ----------
-    Leone, Nelson & Nottingham (1961), The folded normal distribution, doi:10.1080/00401706.1961.10489974. Carpenter
-    (1999), Test inversion bootstrap confidence intervals, doi:10.1111/1467-9868.00169, for intervals along a path of
-    populations. Louis (1984), doi:10.1080/01621459.1984.10478062, on the spread of posterior means. Roelofs et al.
-    (2022), arXiv:2012.08668, on the bias.
+    Cowan et al. (2011), Power-constrained limits, arXiv:1105.3166. Leone, Nelson & Nottingham (1961), The folded normal
+    distribution, doi:10.1080/00401706.1961.10489974. Carpenter (1999), Test inversion bootstrap confidence intervals,
+    doi:10.1111/1467-9868.00169, for intervals along a path of populations. Louis (1984),
+    doi:10.1080/01621459.1984.10478062, on the spread of posterior means. Roelofs et al. (2022), arXiv:2012.08668, on
+    the bias.
 
     Examples
     --------
