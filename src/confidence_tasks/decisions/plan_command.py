@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +16,7 @@ from confidence_tasks.report.commands.options import json_option, parse_with
 from confidence_tasks.report.commands.printing import print_json, print_message, print_table
 from confidence_tasks.report.commands.reading import as_click_error
 from confidence_tasks.report.labels import measure_label, number
+from confidence_tasks.sources.source import Source
 
 if TYPE_CHECKING:
     from confidence_tasks.decisions.plan import Detectable, Price, RunPlan, StageTotal
@@ -103,7 +107,8 @@ def plan(
     with as_click_error():
         counter = token_counter(tokenizer)
         price = known_prices(prices, model, model_cost_config)
-        planned = PlannedTask.make(task, parameter_values(given))
+        with _downloads_shown():
+            planned = PlannedTask.make(task, parameter_values(given))
         profile = model.removeprefix("simulated/") if model.startswith("simulated/") else ""
         found = plan_run(planned, counter, profile=profile, epochs=epochs, max_tokens=max_tokens)
     differences = detectable(planned)
@@ -112,6 +117,27 @@ def plan(
     else:
         _print_plan(found, price)
         _print_detectable(found.study, differences)
+
+
+class _Printed(logging.Handler):
+    """Prints what is logged."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print_message(record.getMessage())
+
+
+@contextmanager
+def _downloads_shown() -> Iterator[None]:
+    """Print which sources are downloaded, before each download."""
+    logger, handler = logging.getLogger(Source.__module__), _Printed()
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+        logger.removeHandler(handler)
 
 
 def _record(plan: RunPlan, price: Price | None, differences: list[Detectable]) -> dict[str, Any]:

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-import numpy as np
-
 from confidence_tasks.report.estimates.estimated import Estimated
 from confidence_tasks.report.groups import BY_CONDITION
 from confidence_tasks.report.labels import limits, number, why_missing
 from confidence_tasks.report.results import TaskResults
+from confidence_tasks.statistics.core import Reason
 from confidence_tasks.study.gates import parse_bound, parse_number
 from confidence_tasks.study.parameter import did_you_mean
 
@@ -110,21 +109,7 @@ def _estimates(requirement: Requirement, every: Sequence[TaskResults]) -> list[t
     found = [(results, each) for results in every for each in results.estimates if requirement.is_about(each)]
     if requirement.condition:
         return found
-    return [each for each in found if not _is_of_ranking(*each)] or found
-
-
-def _is_of_ranking(results: TaskResults, entry: Estimated) -> bool:
-    """Return whether a measure has no value because the signal orders answers and is no probability."""
-    if not math.isnan(entry.interval.estimate):
-        return False
-    columns = next(model.columns for model in results.models if model.label == entry.model)
-    if "probability" not in columns:
-        return False
-    of_condition = columns["condition"] == entry.group
-    is_probability, has_value = (
-        bool((of_condition & ~np.isnan(columns[name])).any()) for name in ("probability", "value")
-    )
-    return has_value and not is_probability
+    return [each for each in found if each[1].interval.estimate.reason != Reason.NO_PROBABILITY] or found
 
 
 _NOT_VALID = ", whose nominal coverage does not hold, as the run stopped early"

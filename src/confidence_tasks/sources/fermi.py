@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 from confidence_tasks.sources.source import (
     Source,
     SourceError,
+    announce_download,
     cache_folder,
     download_hint,
     sha256_of,
@@ -97,7 +98,9 @@ class FermiSource(Source):
                 f"{self.name}: no folder 'fermi' in the mirror {mirror} or beside it; "
                 f"`confidence-tasks sources fetch {self.name} --into {mirror}` puts it there where there is internet"
             )
-        folder = folder or self.fetch()
+        if folder is None:
+            announce_download(self)
+            folder = self.fetch()
         if split in AUTHORS:
             by_half = [shuffle_questions(half, seed) for half in authors_questions(folder, AUTHORS[split])]
             return [question for turn in zip_longest(*by_half) for question in turn if question][:n]

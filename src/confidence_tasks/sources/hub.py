@@ -22,6 +22,7 @@ from confidence_tasks.sources.source import (
     RowError,
     Source,
     SourceError,
+    announce_download,
     cache_folder,
     download_hint,
     sha256_of,
@@ -425,7 +426,10 @@ class HubSource(Source):
                 f"`confidence-tasks sources fetch {self.name} --into {mirror}` puts it there where there is "
                 f"internet; without {MIRROR_VARIABLE} it is downloaded from the hub"
             )
-        rows = read_rows(self, path or self.fetch())
+        if path is None:
+            announce_download(self)
+            path = self.fetch()
+        rows = read_rows(self, path)
         return shuffle_questions(
             self._questions(rows, seed, mirrored=mirror is not None), seed, self.balance
         )[:n]

@@ -7,6 +7,7 @@ an order: the 100 questions of a seed are the first of its 200. Copies are in th
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import secrets
 from abc import ABC, abstractmethod
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from confidence_tasks.study.trial import LETTERS, Question
+
+logger = logging.getLogger(__name__)
 
 
 class SourceError(ValueError):
@@ -134,6 +137,11 @@ def shuffle_options(
 
 MIRROR_VARIABLE = "CONFIDENCE_TASKS_MIRROR"
 CACHE_VARIABLE = "CONFIDENCE_TASKS_CACHE"
+
+
+def announce_download(source: Source) -> None:
+    """Log that a source is downloaded now, which a run does without having been asked to."""
+    logger.info("%s: downloading its questions from %s to the cache, once", source.name, source.page)
 
 
 def download_hint(name: str) -> str:

@@ -18,6 +18,7 @@ class Reason(StrEnum):
     """Reason why a statistic or its interval is NaN although the input is valid."""
 
     EMPTY = "no usable trials"
+    NO_PROBABILITY = "the signal is no probability"
     TOO_FEW = "too few trials"
     FEW_INFORMATIVE = "too few informative questions"
     NOT_RESAMPLED = "the bootstrap is not valid for this measure"

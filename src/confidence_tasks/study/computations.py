@@ -21,10 +21,21 @@ from confidence_tasks.study.units import units_of
 
 @dataclass(frozen=True, slots=True)
 class StatisticCall:
-    """A function of trials that declares which columns it reads, so that a study can check their names."""
+    """A function of trials that declares which columns it reads, so that a study can check their names.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Columns that the function passes to a statistic. The condition of a restriction may read others.
+    run : callable
+        The function.
+    unrestricted : callable, optional
+        The function that this one calls on some of the trials.
+    """
 
     columns: tuple[str, ...]
     run: Callable[..., Any]
+    unrestricted: Compute | None = None
 
     def __call__(self, *args: Any) -> Any:
         """Call the function."""
@@ -159,8 +170,7 @@ def proportion_of(condition: Callable[[Columns], NDArray[Any]]) -> Compute:
         values = np.asarray(condition(trials), dtype=np.float64)
         keep = ~np.isnan(values)
         weighting = Weighting.of(None if weights is None else _select_weights(weights, keep), int(keep.sum()))
-        value = weighting.mean(values[keep])
-        return value if weighting.batch else float(value[0])
+        return weighting.settle(weighting.mean(values[keep]))
 
     return compute
 
@@ -177,7 +187,8 @@ def restrict_to(condition: Callable[[Columns], NDArray[Any]], compute: Compute) 
         keep = condition(trials)
         return compute(rows_of(trials, keep), None if weights is None else weights[..., keep])
 
-    return StatisticCall(compute.columns if isinstance(compute, StatisticCall) else (), restricted)
+    columns = compute.columns if isinstance(compute, StatisticCall) else ()
+    return StatisticCall(columns, restricted, unrestricted=compute)
 
 
 def nan_for(weights: FloatArray | None) -> Value:

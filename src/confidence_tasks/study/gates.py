@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.sequential import GateTest, Side
 from confidence_tasks.study.columns import GRADED, columns
+from confidence_tasks.study.computations import StatisticCall
 from confidence_tasks.study.definition import Study
 from confidence_tasks.study.inference import UNIT, Bounds, Columns, Posterior
 from confidence_tasks.study.measure import Measure
@@ -171,15 +172,18 @@ def value_bounds(measure: Measure, study: Study, condition: str) -> Bounds | Non
 
 
 def _orders_trials(measure: Measure) -> bool:
-    """Return True if a measure of answers and confidences depends on their order, as that of the surest half."""
-    if {name for names in measure.columns for name in names} != set(GRADED):
+    """Return True if a measure of answers and confidences depends on their order, as that of the surest half.
+
+    A restriction to some trials, such as the answered ones, does not change whether it does.
+    """
+    compute = measure.compute
+    while isinstance(compute, StatisticCall) and compute.unrestricted is not None:
+        compute = compute.unrestricted
+    if not isinstance(compute, StatisticCall) or set(compute.columns) != set(GRADED):
         return False
     confidence = np.linspace(0.05, 0.95, 16)
     probe = {"correct": (np.arange(16) % 3 == 0).astype(float), "confidence": confidence}
-    try:
-        return not _is_mean(measure, probe)
-    except KeyError:  # it is restricted by a further column, such as whether the model answered
-        return False
+    return not _is_mean(replace(measure, compute=compute), probe)
 
 
 def _single_values(measure: Measure, trials: Columns, n: int) -> FloatArray:

@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from confidence_tasks.statistics import calibration, information, selective
-from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.statistics.core import FloatArray, Reason, undefined
 from confidence_tasks.study.columns import right_and_wrong, smallest_of
-from confidence_tasks.study.computations import inverted_test_of, statistic_of
-from confidence_tasks.study.inference import UNIT, Bounded, Columns, Inverted, Percentile
+from confidence_tasks.study.computations import StatisticCall, inverted_test_of, statistic_of
+from confidence_tasks.study.inference import UNIT, Bounded, Columns, Inverted, Percentile, Value
 from confidence_tasks.study.measure import Measure
 from confidence_tasks.study.measures import ACCURACY, PARSE_RATE, auroc, calibration_error, mean_measure
 from confidence_tasks.study.shared_columns import derived
@@ -63,6 +63,23 @@ def _recalibrated(measure: Measure) -> Measure:
     )
 
 
+def of_probabilities(measure: Measure) -> Measure:
+    """Return a measure of the column ``probability`` whose reason says so where a signal is no probability."""
+
+    def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
+        values = measure.compute(trials, weights)
+        if np.ndim(values) or not np.isnan(values) or not orders_only(trials):
+            return values
+        return undefined(Reason.NO_PROBABILITY)
+
+    return replace(measure, compute=StatisticCall(("correct", "probability"), compute))
+
+
+def orders_only(trials: Columns) -> bool:
+    """Return True if the signal of some trials has values and none of them is a probability."""
+    return bool(np.isnan(trials["probability"]).all() and not np.isnan(trials["value"]).all())
+
+
 _CLASSES = right_and_wrong()
 _VALUES = ("correct", "confidence")
 
@@ -99,18 +116,22 @@ SIGNAL_MEASURES: tuple[Measure, ...] = (
             informative=smallest_of(*_CLASSES),
         ),
     ),
-    calibration_error(
-        "ece",
-        "Expected calibration error, 10 bins; for signals that are probabilities.",
-        "correct",
-        "probability",
+    of_probabilities(
+        calibration_error(
+            "ece",
+            "Expected calibration error, 10 bins; for signals that are probabilities.",
+            "correct",
+            "probability",
+        )
     ),
-    mean_measure(
-        "brier",
-        statistic_of(calibration.brier, "correct", "probability"),
-        "Mean squared difference from the outcome; for signals that are probabilities.",
-        "lower",
-        bounds=UNIT,
+    of_probabilities(
+        mean_measure(
+            "brier",
+            statistic_of(calibration.brier, "correct", "probability"),
+            "Mean squared difference from the outcome; for signals that are probabilities.",
+            "lower",
+            bounds=UNIT,
+        )
     ),
     _recalibrated(
         calibration_error(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 from scipy.stats import norm
@@ -215,6 +216,18 @@ def test_a_tokenizer_of_a_folder_counts_its_tokens(tmp_path: Path) -> None:
     expected = sum(len(message.text.split()) for sample in task.dataset for message in sample.input[1:])
     found = planned("boolq", *SUMS, "--tokenizer", tmp_path)
     assert (found["total"]["prompt_tokens"], found["counter"]) == (expected, str(tmp_path))
+
+
+def test_a_download_is_said_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load_dataset(*_: Any, **__: Any) -> Any:
+        click.echo("The hub is asked.", err=True)
+        raise OSError("no network")
+
+    monkeypatch.setattr("datasets.load.load_dataset", load_dataset)
+    monkeypatch.delenv("CONFIDENCE_TASKS_MIRROR", raising=False)
+    address = "https://huggingface.co/datasets/google/boolq"
+    said = f"boolq: downloading its questions from {address} to the cache, once The hub is asked."
+    assert said in run("boolq", exit_code=2)
 
 
 def test_nothing_is_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

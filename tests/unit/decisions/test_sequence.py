@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from confidence_tasks.catalogue import studies
 from confidence_tasks.cli import main
 from confidence_tasks.sources.source import seeded_key
 from confidence_tasks.statistics import gate_test
+from confidence_tasks.study.columns import where
+from confidence_tasks.study.computations import restrict_to
 from confidence_tasks.study.gates import LEFT_OUT, LOST, Gate, GateProgress, value_bounds
 
 Trial = Mapping[str, Any]
@@ -226,6 +229,16 @@ def test_every_measure_that_may_be_a_gate_is_a_mean_of_values_within_its_bounds(
                 assert measure.name not in refused, study.name
                 seen.add(measure.name)
     assert allowed <= seen
+
+
+def test_a_restricted_measure_of_the_surest_answers_is_no_gate() -> None:
+    riskeval = next(study for study in studies() if study.name == "riskeval")
+    surest = next(
+        measure for study in studies() for measure in study.measures if measure.name == "accuracy_50"
+    )
+    of_answers = replace(surest, compute=restrict_to(where("answered", 1.0), surest.compute))
+    assert value_bounds(of_answers, riskeval, "lambda=10") is None
+    assert value_bounds(riskeval.measures_by_name["brier"], riskeval, "lambda=10") == (0.0, 1.0)
 
 
 def test_a_utility_is_bounded_by_its_penalty() -> None:

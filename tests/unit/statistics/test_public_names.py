@@ -35,6 +35,17 @@ def test_an_import_loads_no_heavy_part_of_scipy(statement) -> None:
     assert not heavy & modules
 
 
+def test_the_draws_of_a_posterior_have_their_former_name_with_a_warning() -> None:
+    from confidence_tasks.statistics import sdt
+
+    with pytest.warns(DeprecationWarning, match="sdt.Posterior is PosteriorDraws") as said:
+        found = sdt.Posterior  # type: ignore[attr-defined]
+    assert found is sdt.PosteriorDraws
+    assert said[0].filename == __file__
+    with pytest.raises(AttributeError, match="no attribute 'Posteriors'"):
+        sdt.Posteriors  # type: ignore[attr-defined]  # noqa: B018
+
+
 def test_the_package_alone_needs_no_numpy() -> None:
     assert "numpy" not in loaded("import confidence_tasks.statistics")
 

@@ -18,7 +18,6 @@ from confidence_tasks.report.labels import (
     why_missing,
 )
 from confidence_tasks.simulation.subject import Subject, make_subject
-from confidence_tasks.statistics.core import Reason
 
 if TYPE_CHECKING:
     from confidence_tasks.logs.task_trials import ModelTrials
@@ -101,17 +100,15 @@ def _headline_row(entry: Estimated, truth: Mapping[str, float]) -> dict[str, str
 
 
 def _print_undefined(results: TaskResults, model: ModelTrials, condition: str) -> None:
-    """Name the headline measures that the table leaves out because no answer is wrong, or none is right."""
+    """Name the headline measures that the table leaves out, as no model has a value, with one line for each reason."""
     shown = {measure.name for measure in results.headline}
     names = [name for name in results.task_trials.study.headline_measures if name not in shown]
-    entries = [results.estimate(model.label, condition, name) for name in names]
-    undefined = [
-        measure_label(entry.measure)
-        for entry in entries
-        if entry and entry.interval.estimate.reason == Reason.ONE_CLASS
-    ]
-    if undefined:
-        print_message(f"no value, as all answers are right or all are wrong: {', '.join(undefined)}")
+    by_reason: dict[str, list[str]] = {}
+    for name in names:
+        if entry := results.estimate(model.label, condition, name):
+            by_reason.setdefault(why_missing(entry.interval), []).append(measure_label(name))
+    for reason, labels in by_reason.items():
+        print_message(f"{', '.join(labels)}: {reason}")
 
 
 def _others(n_conditions: int) -> str:

@@ -1,5 +1,8 @@
 """Signal detection theory: type-1 sensitivity, meta-d', unequal variances, confidence split at a threshold."""
 
+import warnings
+from typing import Any
+
 from confidence_tasks.statistics.sdt.count_tables import correctness_table, quantile_edges, two_choice_table
 from confidence_tasks.statistics.sdt.hierarchical import (
     HierarchicalMetaD,
@@ -76,3 +79,11 @@ __all__ = [
     "type1",
     "z_roc_slope",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Return `PosteriorDraws` under its earlier name, for one release."""
+    if name == "Posterior":
+        warnings.warn(f"{__name__}.Posterior is PosteriorDraws", DeprecationWarning, stacklevel=2)
+        return PosteriorDraws
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,7 +10,7 @@ from confidence_tasks.harness.correctness import FURTHER_SIGNALS
 from confidence_tasks.study import Question, Replies, Trial
 from confidence_tasks.study.inference import UNIT
 from confidence_tasks.study.measures import mean_measure, overconfidence
-from confidence_tasks.study.signal_measures import SIGNAL_MEASURES
+from confidence_tasks.study.signal_measures import SIGNAL_MEASURES, of_probabilities
 
 
 class BenchmarkTrial(Trial):
@@ -135,17 +135,21 @@ def short_condition(signal: str) -> str:
 
 
 MEASURES = (
-    overconfidence(
-        "overconfidence",
-        "Mean confidence minus accuracy, above 0 is overconfident; for signals that are probabilities.",
-        "correct",
-        "probability",
+    of_probabilities(
+        overconfidence(
+            "overconfidence",
+            "Mean confidence minus accuracy, above 0 is overconfident; for signals that are probabilities.",
+            "correct",
+            "probability",
+        )
     ),
-    mean_measure(
-        "confidence",
-        "probability",
-        "Mean confidence stated, or mean signal that is a probability.",
-        bounds=UNIT,
+    of_probabilities(
+        mean_measure(
+            "confidence",
+            "probability",
+            "Mean confidence stated, or mean signal that is a probability.",
+            bounds=UNIT,
+        )
     ),
     *SIGNAL_MEASURES,
     mean_measure(
