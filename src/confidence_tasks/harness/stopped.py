@@ -26,6 +26,36 @@ PROBLEMS: Mapping[Stop, str] = {
 }
 """What is wrong with an unfinished reply, in words."""
 
+
+def problem_of_reply(stop: Stop) -> str:
+    """Return what is wrong with an unfinished reply, as logs keep it beside a missing confidence.
+
+    Examples
+    --------
+    >>> problem_of_reply("length")
+    'the reply was cut off at the token limit'
+    """
+    return f"the reply was {PROBLEMS[stop]}"
+
+
+def status_of_missing(problem: object) -> Status:
+    """Return the status of a trial without a confidence, by the problem that the log names.
+
+    Examples
+    --------
+    >>> status_of_missing(problem_of_reply("length")), status_of_missing("about 80 or so")
+    ('truncated', 'missing_confidence')
+    """
+    stop = next(
+        (each for each in PROBLEMS if problem in (problem_of_reply(each), _problem_of_answer(each))), None
+    )
+    return STATUSES_OF_STOPS[stop] if stop else "missing_confidence"
+
+
+def _problem_of_answer(stop: Stop) -> str:
+    return f"the answer was {PROBLEMS[stop]}"
+
+
 STOPS: Mapping[str, Stop] = {
     "length": "length",
     "max_tokens": "length",
@@ -120,7 +150,7 @@ NO_OBJECT = "the reply is no JSON object of the schema"
 def _without_text(replies: Sequence[ModelReply], stops: Sequence[Stop]) -> list[ModelReply]:
     stop = next(each for each in stops if each)
     several = f"{sum(map(bool, stops))} of {len(stops)} replies were"
-    problem = f"{several if len(stops) > 1 else 'the reply was'} {PROBLEMS[stop]}"
+    problem = f"{several} {PROBLEMS[stop]}" if len(stops) > 1 else problem_of_reply(stop)
     return [replace(reply, text="", tokens=(), problem=problem, stop=stop) for reply in replies]
 
 
@@ -130,7 +160,7 @@ def why_unanswered(text: str, stop: Stop) -> str:
     A reply that was cut off may hold the answer, which the task's own scorer grades.
     """
     has_text = bool(strip_thoughts(truncate_reply(text)).strip()) and stop != "filter"
-    return "" if has_text or not stop else f"the answer was {PROBLEMS[stop]}"
+    return "" if has_text or not stop else _problem_of_answer(stop)
 
 
 def status_with(finished: Replies, status: Status) -> Status:

@@ -15,7 +15,12 @@ from confidence_tasks.harness.inspect.foreign_scores import correctness, own_sco
 from confidence_tasks.harness.inspect.model_replies import reply_text, why_stopped
 from confidence_tasks.harness.stopped import PROBLEMS
 from confidence_tasks.logs.benchmark_samples import MOST_CHARACTERS
-from confidence_tasks.logs.benchmark_signals import columns_of_signal, sample_signals, signals_worth_showing
+from confidence_tasks.logs.benchmark_signals import (
+    columns_of_signal,
+    problem_of_asked,
+    sample_signals,
+    signals_worth_showing,
+)
 from confidence_tasks.logs.digests import prompt_digest, question_digest
 from confidence_tasks.logs.log_contents import fallback_models
 from confidence_tasks.logs.log_header import LogHeader
@@ -119,7 +124,8 @@ def benchmark_log(
     for each in read:
         facts = _facts(each.sample, task)
         for signal in signals:
-            columns = columns_of_signal(signal, each.signals.get(signal, math.nan), each.stop)
+            value, problem = each.signals.get(signal, math.nan), problem_of_asked(each.sample, signal)
+            columns = columns_of_signal(signal, value, each.stop, problem)
             log.add({**facts, "correct": each.correct, **columns})
     return log
 

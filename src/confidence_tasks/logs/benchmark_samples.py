@@ -18,6 +18,7 @@ from msgspec.json import Decoder
 from numpy.typing import NDArray
 
 from confidence_tasks.harness.correctness import ASKED, BY_DEFAULT, Correctness
+from confidence_tasks.harness.stopped import status_of_missing
 from confidence_tasks.logs.trial_files import NotTrialsError
 from confidence_tasks.reading.cleaning import marks_of_reply
 from confidence_tasks.reading.option_scores import (
@@ -34,7 +35,7 @@ from confidence_tasks.reading.stated import stated_confidence_of
 from confidence_tasks.sources.bounds import refuse_brackets
 from confidence_tasks.study.definition import short_repr
 from confidence_tasks.study.parameter import did_you_mean
-from confidence_tasks.study.trial import RULES
+from confidence_tasks.study.trial import RULES, Status
 
 Rows: TypeAlias = dict[str, list[Any]]
 Tables: TypeAlias = list[tuple[list[int], OptionTable]]
@@ -216,9 +217,16 @@ class _Sample(Struct, gc=False, kw_only=True):
 
     def asked_confidence(self, name: str) -> float:
         """Return the confidence that the model was asked for by a name; NaN if it is missing."""
-        asked = self.asked.get(name)
-        value = asked.get("confidence") if isinstance(asked, dict) else None
+        value = self._asked(name).get("confidence")
         return float(value) if isinstance(value, int | float) else np.nan
+
+    def status_without(self, name: str) -> Status:
+        """Return the status of a trial whose signal of a name is missing."""
+        return status_of_missing(self._asked(name).get("problem"))
+
+    def _asked(self, name: str) -> dict[str, Any]:
+        asked = self.asked.get(name)
+        return asked if isinstance(asked, dict) else {}
 
     def requests(self) -> list[_Argument]:
         """Return the prompt and the continuation of each request; lm-eval wrote lists of them up to 0.4.2."""
@@ -525,7 +533,10 @@ def _rows_of_signal(file: _Lines, name: str, values: Array, correct: Array) -> R
         "confidence": _confidence(name, values).tolist(),
         "value": values.tolist(),
         "probability": (values if is_probability else np.full(len(values), np.nan)).tolist(),
-        "status": np.where(np.isnan(values), "missing_confidence", "ok").tolist(),
+        "status": [
+            sample.status_without(name) if missing else "ok"
+            for sample, missing in zip(file.samples, np.isnan(values).tolist(), strict=True)
+        ],
     }
 
 

@@ -14,7 +14,7 @@ from inspect_ai.log import EvalSample
 
 from confidence_tasks.harness.inspect.foreign_scores import ASKING_SCORER, CORRECT, STATED
 from confidence_tasks.harness.inspect.model_replies import logprob_tokens, model_reply
-from confidence_tasks.harness.stopped import STATUSES_OF_STOPS
+from confidence_tasks.harness.stopped import STATUSES_OF_STOPS, status_of_missing
 from confidence_tasks.logs.benchmark_samples import UNMEASURED
 from confidence_tasks.reading.cut_off import ends_in_format
 from confidence_tasks.reading.signal_scales import NATS, PROBABILITY, Scale
@@ -87,6 +87,14 @@ def _asked(sample: EvalSample) -> dict[str, float]:
     }
 
 
+def problem_of_asked(sample: EvalSample, signal: str) -> str:
+    """Return the reply to the question about an answer, or why there is none; empty if it was not asked."""
+    for name, score in (sample.scores or {}).items():
+        if name.startswith(ASKING_SCORER) and isinstance(notes := (score.metadata or {}).get("notes"), dict):
+            return str(notes.get(signal, ""))
+    return ""
+
+
 def _of_tokens(tokens: list[Token], n_options: int) -> dict[str, float]:
     """Return the signals of the tokens of a reply; none if one has no log-probability."""
     logprobs = [min(token.logprob, 0.0) for token in tokens if is_known(token.logprob)]
@@ -131,11 +139,15 @@ def letter_probability(tokens: list[Token], n_options: int) -> float:
     return mass[letter] / (sum(mass.values()) + missing) if letter else math.nan
 
 
-def columns_of_signal(signal: str, value: float, stop: Stop = "") -> dict[str, Any]:
-    """Return the columns of a signal; ``stop`` says why the reply is unfinished."""
+def columns_of_signal(signal: str, value: float, stop: Stop = "", problem: str = "") -> dict[str, Any]:
+    """Return the columns of a signal.
+
+    ``stop`` says why the reply to the task is unfinished, and ``problem`` what is wrong with that to the question about
+    the answer.
+    """
     scale = _scale(signal)
     is_probability = scale is PROBABILITY
-    of_finished = "missing_confidence" if math.isnan(value) else "ok"
+    of_finished = status_of_missing(problem) if math.isnan(value) else "ok"
     return {
         "condition": signal,
         "confidence": scale(value),

@@ -359,6 +359,8 @@ def test_a_sample_that_a_limit_ended_is_lost_and_a_cut_off_reply_states_nothing(
         assert "cut off at the token limit" in scores[question].explanation
     (file,) = collect(tmp_path).files
     assert file.lost == 1
+    assert file.columns["status"].tolist() == ["truncated"] * 2
+    assert set(file.columns["correct"]) == {0.0, 1.0}  # the scorer of the task has graded both answers
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from confidence_tasks.harness.lm_eval.chat import Turns, render
 from confidence_tasks.harness.lm_eval.generated import stop_of
 from confidence_tasks.harness.lm_eval.listed_tokens import probability_settings
 from confidence_tasks.harness.lm_eval.sample_requests import GENERATION, StageGeneration
-from confidence_tasks.harness.stopped import PROBLEMS, why_unanswered
+from confidence_tasks.harness.stopped import problem_of_reply, why_unanswered
 from confidence_tasks.simulation.reply import StageCall
 from confidence_tasks.study.stage import ModelReply, Stage, Token
 
@@ -119,7 +119,7 @@ def _replies(model: LM, generations: Sequence[StageGeneration]) -> list[ModelRep
 def _reply(text: str, tokens: Sequence[Token] | str) -> ModelReply:
     """Return a reply with its tokens, or the problem that there are none, or that it was not finished."""
     if stop := stop_of(text):
-        return ModelReply("", problem=f"the reply was {PROBLEMS[stop]}", stop=stop)
+        return ModelReply("", problem=problem_of_reply(stop), stop=stop)
     if isinstance(tokens, str):
         return ModelReply(text, problem=tokens)
     return ModelReply(text, tuple(tokens))

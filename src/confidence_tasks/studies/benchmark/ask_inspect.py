@@ -17,7 +17,7 @@ from confidence_tasks.harness.inspect.model_calls import asked_model, call_cache
 from confidence_tasks.harness.inspect.model_replies import logprob_tokens, model_reply, why_stopped
 from confidence_tasks.harness.inspect.schemas import SchemaGate, response_schema
 from confidence_tasks.harness.inspect.simulated import question_of
-from confidence_tasks.harness.stopped import PROBLEMS, why_unanswered
+from confidence_tasks.harness.stopped import problem_of_reply, why_unanswered
 from confidence_tasks.simulation.reply import stage_call
 from confidence_tasks.studies.benchmark.asking import Ask
 from confidence_tasks.studies.benchmark.side_conversation import side_conversation
@@ -70,7 +70,7 @@ def _read(ask: Ask, output: ModelOutput, model: str) -> tuple[float, str]:
     if not output.choices:
         return math.nan, output.error or "the reply is empty"
     if stop := why_stopped(output):
-        return math.nan, f"the reply was {PROBLEMS[stop]}"
+        return math.nan, problem_of_reply(stop)
     reply = model_reply(output, logprob_tokens(output))
     if ask.needs_logprobs and not reply.tokens:
         return math.nan, f"{model} returned no log-probabilities"
