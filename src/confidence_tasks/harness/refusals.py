@@ -20,6 +20,9 @@ REFUSED = "server_refusals"
 LOST = "lost_call"
 """Key of an lm-eval request's settings that holds the reason why there is no reply."""
 
+SYSTEM = "system"
+"""Name under which a call's system message counts as one of its parameters."""
+
 REFUSING = (400, 422)
 """HTTP statuses of a refusal."""
 
@@ -34,9 +37,18 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
         "max_completion_tokens": r"max[\s_-]?completion[\s_-]?tokens",
         "stop": r"stop(?:[\s_-]?sequences?)?\b",
         "n": r"(?<!\\)n\b|num(?:ber of|_) ?(?:choices|completions)|candidate_?count",
+        SYSTEM: (
+            r"(?:system|developer)[\s_-](?:role|message|prompt|instruction)|['\"`]system['\"`]|roles must alternate"
+        ),
+        "response_format": r"response[\s_-]?(?:format|schema)|json[\s_-]?schema|structured",
     }.items()
 }
 """Parameters that may be optional, with the forms in which servers write their names."""
+
+_ALWAYS_NEEDED: Mapping[str, str] = {
+    "response_format": "Leave out the response schema (structured), or use a server that follows schemas"
+}
+"""Parameters without which a reply is another one, with what the user can do."""
 
 _CONTEXT = re.compile(r"context|prompt is too long|input (?:length|tokens)", re.IGNORECASE)
 """Words of a refusal of a long prompt, which may name ``max_tokens``, too."""
@@ -182,13 +194,16 @@ class Refusal:
 
     def __str__(self) -> str:
         """Return the note for the log."""
+        said = quoted(self.sentence)
+        if self.parameter == SYSTEM:
+            return f"the system message stands before the first user turn, because the server says {said}"
         change = "is left out"
         if self.instead == self.parameter:
             change = f"is lowered to {self.limit}"
         elif self.instead:
             change = f"is sent as {self.instead}"
         value = "" if self.parameter == "seed" else f"={self.value}"
-        return f"{self.parameter}{value} {change}, because the server says {quoted(self.sentence)}"
+        return f"{self.parameter}{value} {change}, because the server says {said}"
 
 
 @dataclass
@@ -242,13 +257,19 @@ class Refusals:
         if not name or (name, _kind(name, sent[name])) in self._accepted:
             return False
         refusal = Refusal(name, sent[name], *_replacement(name, sent[name], sentence), sentence)
+        self.keep(refusal, needed)
+        return True
+
+    def keep(self, refusal: Refusal, needed: Mapping[str, str]) -> None:
+        """Record a refusal; RefusedParameterError if it is that of a needed parameter."""
+        name, needed = refusal.parameter, {**_ALWAYS_NEEDED, **needed}
         if name in needed and refusal.instead in ("", name):
+            value = "" if name in _ALWAYS_NEEDED else f"={refusal.value}"
             raise RefusedParameterError(
-                f"{self.model} refuses {name}={sent[name]}: {quoted(sentence)} {needed[name]}"
+                f"{self.model} refuses {name}{value}: {quoted(refusal.sentence)} {needed[name]}"
             )
         self.made.append(refusal)
         logging.getLogger(__name__).warning("%s: %s", self.model, refusal)
-        return True
 
     def accept(self, sent: Mapping[str, Any]) -> None:
         """Record that a call with these parameters was answered."""

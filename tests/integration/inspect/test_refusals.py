@@ -119,6 +119,19 @@ def test_roles_do_without_a_temperature_that_their_server_refuses(server: Server
     assert any(note.startswith("temperature=0.0 is left out") for note in notes(log))
 
 
+def test_a_system_message_that_a_server_refuses_stands_before_the_first_user_turn(
+    server: Server, tmp_path: Path
+) -> None:
+    roles = {"judge": model(server, "no-system")}
+    task = riskeval(source="arithmetic", n=2, penalties="1", judge="model")
+    log = run(task, model(server, "no-system"), tmp_path, model_roles=roles)
+    assert len(trials(log)) == 2
+    assert any(note.startswith("the system message stands before") for note in notes(log))
+    answered = [asked["messages"] for asked in server.requests if asked["messages"][0]["role"] == "user"]
+    assert any(turns[0]["content"].startswith("You are a careful expert test-taker.") for turns in answered)
+    assert any(turns[0]["content"].startswith("You are a strict grader.") for turns in answered)
+
+
 REFUSING_RUNS: dict[str, tuple[Any, str, str]] = {
     "nlp_metad": (
         lambda: nlp_metad(source="arithmetic", n=6, temperatures="0.7"),

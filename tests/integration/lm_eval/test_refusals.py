@@ -46,6 +46,7 @@ def notes(samples: list[dict[str, Any]]) -> list[str]:
         ("no-seed", ["seed is left out"]),
         ("max-512", ["max_tokens=1024 is lowered to 512"]),
         ("stop-not-empty", []),
+        ("no-system", ["the system message stands before the first user turn"]),
         ("plain", []),
         (
             "reasoning-model",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from confidence_tasks.harness.refusals import Refusals, RefusedParameterError
+from confidence_tasks.harness.refusals import SYSTEM, Refusals, RefusedParameterError
 
 SENT = {
     "temperature": 0.0,
@@ -154,6 +154,31 @@ def test_fewer_choices_than_asked_for_are_noted_and_logged_once(caplog: pytest.L
     assert len(caplog.records) == 1
     for sent, given in (({"n": 4}, 4), ({}, 1), ({"n": 4}, 0)):
         assert refusals.note_choices(sent, given) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        openai("System role not supported"),
+        openai("Conversation roles must alternate user/assistant/user/assistant/..."),
+        openai("'messages[0].role' does not support 'system' with this model.", "messages[0].role"),
+        openai("Developer instruction is not enabled for models/gemma-3-27b-it"),
+    ],
+)
+def test_a_refused_system_message_stands_before_the_first_user_turn(body: object) -> None:
+    refusals, sent = Refusals("m"), {**SENT, SYSTEM: True}
+    assert refusals.learn(sent, body, {})
+    adapted, (note,) = refusals.adapt(sent)
+    assert adapted == SENT
+    assert note.startswith("the system message stands before the first user turn, because the server says “")
+
+
+def test_a_refused_response_schema_is_named_with_its_fix() -> None:
+    sent = {"temperature": 0.0, "response_format": {"type": "json_schema"}}
+    with pytest.raises(
+        RefusedParameterError, match=r"m refuses response_format: “.*” Leave out the .*structured"
+    ):
+        Refusals("m").learn(sent, openai("This model does not support structured output"), {})
 
 
 def test_a_hostile_sentence_is_bounded():

@@ -10,6 +10,7 @@ from inspect_ai.solver import TaskState
 
 from confidence_tasks.harness.compat import hf_prompt
 from confidence_tasks.harness.inspect.origin import note_fact
+from confidence_tasks.harness.inspect.turns import merge_system
 from confidence_tasks.harness.system_role import MOVED, SYSTEM_MESSAGE, RenderedPrompts, has_text
 
 
@@ -30,9 +31,7 @@ class LocalPrompts:
         """
         reaching = messages
         if isinstance(messages[0], ChatMessageSystem) and not _keeps_system(model, messages):
-            first = messages[1]
-            text = f"{messages[0].text}\n\n{first.text}"
-            reaching = [first.model_copy(update={"content": text}), *messages[2:]]
+            reaching = merge_system(messages)
             note_fact(state, SYSTEM_MESSAGE, MOVED)
         asked = [(message.role, message.text.split()) for message in messages if message.role != "assistant"]
         self._rendered.add(key, hf_prompt(model, reaching), asked, str(state.metadata["condition"]))

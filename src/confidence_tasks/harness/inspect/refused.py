@@ -20,7 +20,15 @@ from pydantic import ValidationError
 from confidence_tasks.harness.address import public_address
 from confidence_tasks.harness.compat import run_settings
 from confidence_tasks.harness.inspect.origin import address_of
-from confidence_tasks.harness.refusals import REFUSED, REFUSING, USUAL_TEMPERATURE, Refusals, refusals_text
+from confidence_tasks.harness.inspect.turns import begins_with_system, merge_system
+from confidence_tasks.harness.refusals import (
+    REFUSED,
+    REFUSING,
+    SYSTEM,
+    USUAL_TEMPERATURE,
+    Refusals,
+    refusals_text,
+)
 from confidence_tasks.study.stage import Stage
 
 _FIELDS: Mapping[str, str] = {
@@ -31,6 +39,7 @@ _FIELDS: Mapping[str, str] = {
     "max_tokens": "max_tokens",
     "stop": "stop_seqs",
     "n": "num_choices",
+    "response_format": "response_schema",
 }
 """Parameters of a server, with the settings of Inspect that send them."""
 
@@ -72,9 +81,11 @@ def tolerate_refusals(model: Model) -> None:
 
     async def generate_tolerantly(input: Any, tools: Any, tool_choice: Any, config: GenerateConfig) -> Any:
         while True:
-            sent, notes = refusals.adapt(_parameters(config))
+            system = {SYSTEM: True} if begins_with_system(input) else {}
+            sent, notes = refusals.adapt(_parameters(config) | system)
+            messages = merge_system(input) if system.keys() - sent.keys() else input
             try:
-                result = await generate(input, tools, tool_choice, _with_parameters(config, sent))
+                result = await generate(messages, tools, tool_choice, _with_parameters(config, sent))
             except Exception as error:
                 if not _learn(refusals, sent, error):
                     raise
@@ -164,7 +175,7 @@ def _parameters(config: GenerateConfig) -> dict[str, Any]:
 def _with_parameters(config: GenerateConfig, sent: Mapping[str, Any]) -> GenerateConfig:
     """Return settings that send the given parameters in place of their own."""
     changed: dict[str, Any] = {attribute: sent.get(name) for name, attribute in _FIELDS.items()}
-    others = {name: value for name, value in sent.items() if name not in _FIELDS}
+    others = {name: value for name, value in sent.items() if name not in (*_FIELDS, SYSTEM)}
     if others:
         changed["extra_body"] = {**(config.extra_body or {}), **others}
     return config.model_copy(update=changed)

@@ -31,11 +31,12 @@ from confidence_tasks.harness.compat_models import (
     token_loglikelihoods,
 )
 from confidence_tasks.harness.lm_eval import wire
-from confidence_tasks.harness.lm_eval.chat import run_of
+from confidence_tasks.harness.lm_eval.chat import as_posted, begins_with_system, run_of
 from confidence_tasks.harness.lm_eval.generated import Generated
 from confidence_tasks.harness.lm_eval.measured import Unmeasured, measured
 from confidence_tasks.harness.refusals import (
     REFUSING,
+    SYSTEM,
     Refusals,
     RefusedParameterError,
     StopError,
@@ -152,7 +153,7 @@ class Server:
         while True:
             payload = self._accepted(make())
             try:
-                status, text = post(self.model, payload)
+                status, text = post(self.model, as_posted(payload))
             except http.RequestException as error:
                 raise _TryAgainError(f"it cannot be reached ({type(error).__name__}): {CHECK}") from error
             if wire.is_filtered_prompt(text):
@@ -164,7 +165,8 @@ class Server:
         """Return a payload as the server takes it, without an empty list of stop sequences."""
         if not payload.get("stop", True):
             payload = {name: value for name, value in payload.items() if name != "stop"}
-        return self.refusals.adapt(payload)[0]
+        system = {SYSTEM: True} if begins_with_system(payload.get("messages")) else {}
+        return self.refusals.adapt({**payload, **system})[0]
 
     def _read(self, status: int, text: str, sent: Mapping[str, Any], n_replies: int) -> dict[str, Any]:
         if status >= 300:
