@@ -192,6 +192,16 @@ class Refusal:
             return bool(value == self.value)
         return self.instead != name or value > self.limit
 
+    def applied(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters, of which one is the refused one, as they are sent instead."""
+        changed = dict(parameters)
+        value = changed.pop(self.parameter)
+        if self.instead:
+            changed[self.instead] = self.limit if self.instead == self.parameter else value
+        if "logprobs" not in changed:
+            changed.pop("top_logprobs", None)
+        return changed
+
     def __str__(self) -> str:
         """Return the note for the log."""
         said = quoted(self.sentence)
@@ -229,14 +239,9 @@ class Refusals:
         adapted, notes = dict(parameters), []
         for refusal in self.made:
             name = refusal.parameter
-            if name not in adapted or not refusal.covers(name, adapted[name]):
-                continue
-            value = adapted.pop(name)
-            if refusal.instead:
-                adapted[refusal.instead] = refusal.limit if refusal.instead == name else value
-            notes.append(str(refusal))
-        if "logprobs" not in adapted:
-            adapted.pop("top_logprobs", None)
+            if name in adapted and refusal.covers(name, adapted[name]):
+                adapted = refusal.applied(adapted)
+                notes.append(str(refusal))
         return adapted, notes
 
     def learn(self, sent: Mapping[str, Any], body: object, needed: Mapping[str, str]) -> bool:
@@ -256,20 +261,35 @@ class Refusals:
         name = named_parameter(sentence, named, sent)
         if not name or (name, _kind(name, sent[name])) in self._accepted:
             return False
-        refusal = Refusal(name, sent[name], *_replacement(name, sent[name], sentence), sentence)
-        self.keep(refusal, needed)
+        self.keep(_refusal(name, sent[name], sentence), needed)
         return True
 
+    def guesses(self, sent: Mapping[str, Any], body: object) -> list[Refusal]:
+        """Return what a refusal without a name of a parameter may mean: one of those that were never accepted.
+
+        A call tells which one: the first that is answered without a parameter is to be kept.
+        """
+        sentence, named = read_refusal(body)
+        if named_parameter(sentence, named, sent) or _CONTEXT.search(sentence):
+            return []
+        new = [
+            name
+            for name in _PATTERNS
+            if name in sent and (name, _kind(name, sent[name])) not in self._accepted
+        ]
+        return [_refusal(name, sent[name], sentence) for name in new]
+
     def keep(self, refusal: Refusal, needed: Mapping[str, str]) -> None:
-        """Record a refusal; RefusedParameterError if it is that of a needed parameter."""
+        """Record a refusal once; RefusedParameterError if it is that of a needed parameter."""
         name, needed = refusal.parameter, {**_ALWAYS_NEEDED, **needed}
         if name in needed and refusal.instead in ("", name):
             value = "" if name in _ALWAYS_NEEDED else f"={refusal.value}"
             raise RefusedParameterError(
                 f"{self.model} refuses {name}{value}: {quoted(refusal.sentence)} {needed[name]}"
             )
-        self.made.append(refusal)
-        logging.getLogger(__name__).warning("%s: %s", self.model, refusal)
+        if not any(each.covers(name, refusal.value) for each in self.made):
+            self.made.append(refusal)
+            logging.getLogger(__name__).warning("%s: %s", self.model, refusal)
 
     def accept(self, sent: Mapping[str, Any]) -> None:
         """Record that a call with these parameters was answered."""
@@ -311,6 +331,10 @@ class Refusals:
 def _kind(name: str, value: Any) -> str:
     """Return what calls with an accepted value have in common; seeds and limits differ from call to call."""
     return repr(value) if name == "temperature" else ""
+
+
+def _refusal(name: str, value: Any, sentence: str) -> Refusal:
+    return Refusal(name, value, *_replacement(name, value, sentence), sentence)
 
 
 def _replacement(name: str, value: Any, sentence: str) -> tuple[str, Any]:

@@ -87,14 +87,19 @@ def error(status: int, message: str, code: str = "", param: str = "") -> Callabl
 
 
 def refuses(
-    name: str, message: str, unless: Callable[[Any], bool] = lambda value: False, status: int = 400
+    name: str,
+    message: str,
+    unless: Callable[[Any], bool] = lambda value: False,
+    status: int = 400,
+    *,
+    names_it: bool = True,
 ) -> Quirk:
     """Refuse a request that has a parameter, ``unless`` its value will do."""
 
     def quirk(exchange: Exchange) -> Wire | None:
         if name not in exchange.asked or unless(exchange.asked[name]):
             return None
-        return error(status, message, "unsupported_parameter", name)(exchange)
+        return error(status, message, "unsupported_parameter", name if names_it else "")(exchange)
 
     return quirk
 
@@ -139,6 +144,14 @@ _REFUSED: Mapping[str, Quirk] = {
     ),
     "top-5": refuses("top_logprobs", "top_logprobs must be between 0 and 5", lambda value: (value or 0) <= 5),
     "max-512": refuses("max_tokens", "max_tokens must be at most 512", lambda value: (value or 0) <= 512),
+    "fixed-sampling": refuses(
+        "temperature",
+        "Only the default sampling is available.",
+        lambda value: value in (None, 1),
+        names_it=False,
+    ),
+    "no-reproduction": refuses("seed", "Replies cannot be reproduced here.", names_it=False),
+    "no-schema": refuses("response_format", "This model does not support structured output."),
     "n-2": refuses("n", "'n' : number must be at most 2", lambda value: value in (None, 1, 2)),
     "no-system": refuses(
         "messages", "System role not supported", lambda turns: all(turn["role"] != "system" for turn in turns)

@@ -61,6 +61,8 @@ ALL_SIGNALS = "stated,mean_logprob,mean_entropy,p_true,agreement,semantic_entrop
         ("temperature-above-0", "temperature=0.0 is left out"),
         ("temperature-1", "temperature=0.0 is left out"),
         ("no-seed", "seed is left out"),
+        ("fixed-sampling", "temperature=0.0 is left out"),
+        ("no-reproduction", "seed is left out"),
         ("top-5", "top_logprobs=10 is lowered to 5"),
         ("top-capped", "top_logprobs=10 is lowered by the server, which lists 5 alternatives"),
     ],

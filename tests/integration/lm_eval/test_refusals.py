@@ -67,6 +67,13 @@ def test_each_question_is_asked_without_what_the_server_refuses(
     assert not any(request.get("stop") == [] for request in asked)
 
 
+def test_a_parameter_that_a_refusal_does_not_name_is_found(server: Server) -> None:
+    samples = run(chat(server, "fixed-sampling"), "boolq_confidence_arithmetic_boolean")
+    assert all(sample["trial"]["status"] == "ok" for sample in samples)
+    assert [note.partition(",")[0] for note in notes(samples)] == ["temperature=0.0 is left out"]
+    assert len(server.answers) == 4  # that by which it was found, and one for each question
+
+
 def test_the_user_s_temperature_is_sent_in_every_stage(server: Server) -> None:
     asked = sent(server)
     model = chat(server, "temperature-above-0")

@@ -181,6 +181,30 @@ def test_a_refused_response_schema_is_named_with_its_fix() -> None:
         Refusals("m").learn(sent, openai("This model does not support structured output"), {})
 
 
+def test_a_sentence_without_a_name_may_mean_what_was_never_accepted() -> None:
+    refusals, sent = Refusals("m"), {"temperature": 1.0, "seed": 7, "logprobs": True, "top_logprobs": 20}
+    refusals.accept({"temperature": 1.0})
+    body = openai("You may request at most 5 alternatives per token.")
+    assert not refusals.learn(sent, body, {})
+    guesses = refusals.guesses(sent, body)
+    assert [guess.applied(sent) for guess in guesses] == [
+        {"temperature": 1.0, "logprobs": True, "top_logprobs": 20},
+        {**sent, "top_logprobs": 5},
+        {"temperature": 1.0, "seed": 7},
+    ]
+    refusals.keep(guesses[1], {})
+    adapted, notes = refusals.adapt(sent)
+    assert adapted == {**sent, "top_logprobs": 5}
+    assert notes == [f"top_logprobs=20 is lowered to 5, because the server says “{body['error']['message']}”"]
+    with pytest.raises(RefusedParameterError, match="m refuses logprobs=True"):
+        refusals.keep(guesses[2], {"logprobs": "Use another server"})
+
+
+@pytest.mark.parametrize("message", ["seed must be an integer", "This exceeds the context window"])
+def test_a_sentence_with_a_name_or_about_a_long_prompt_is_no_riddle(message: str) -> None:
+    assert Refusals("m").guesses(SENT, openai(message)) == []
+
+
 def test_a_hostile_sentence_is_bounded():
     refusals = Refusals("m")
     refusals.learn(SENT, openai("seed\x1b[31m\r\n" + "x" * 10**6), {})

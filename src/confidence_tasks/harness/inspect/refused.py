@@ -5,15 +5,16 @@ An answer of the server that is no reply of a model is an error that names the s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from json import JSONDecodeError
 from types import MappingProxyType
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
-from inspect_ai.model import GenerateConfig, Model, ModelAPI, ModelOutput
+from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelAPI, ModelOutput
 from inspect_ai.solver import TaskState
 from pydantic import ValidationError
 
@@ -77,32 +78,73 @@ def tolerate_refusals(model: Model) -> None:
         return
     refusals = _tolerated[api] = Refusals(str(model))
     name_server(model)
-    generate = api.generate
+    api.generate = _TolerantCalls(api.generate, refusals).generate  # type: ignore[method-assign]
 
-    async def generate_tolerantly(input: Any, tools: Any, tool_choice: Any, config: GenerateConfig) -> Any:
-        while True:
-            system = {SYSTEM: True} if begins_with_system(input) else {}
-            sent, notes = refusals.adapt(_parameters(config) | system)
-            messages = merge_system(input) if system.keys() - sent.keys() else input
+
+Attempt = Callable[[Mapping[str, Any]], Awaitable[tuple[Any, Exception | None]]]
+"""From the parameters of a call to its result, and its error, which a provider raises or returns."""
+
+
+@dataclass(frozen=True)
+class _TolerantCalls:
+    """Makes the calls of a model without what its server refuses; ``call`` is what its provider does."""
+
+    call: Callable[..., Awaitable[Any]]
+    refusals: Refusals
+
+    async def generate(
+        self, input: list[ChatMessage], tools: Any, tool_choice: Any, config: GenerateConfig
+    ) -> Any:
+        has_system = begins_with_system(input)
+        asked = _parameters(config) | ({SYSTEM: True} if has_system else {})
+
+        async def attempt(sent: Mapping[str, Any]) -> tuple[Any, Exception | None]:
+            messages = merge_system(input) if has_system and SYSTEM not in sent else input
             try:
-                result = await generate(messages, tools, tool_choice, _with_parameters(config, sent))
+                result = await self.call(messages, tools, tool_choice, _with_parameters(config, sent))
             except Exception as error:
-                if not _learn(refusals, sent, error):
-                    raise
+                return None, error
+            output = _output(result)
+            return result, output if isinstance(output, Exception) else None
+
+        while True:
+            sent, notes = self.refusals.adapt(asked)
+            result, error = await attempt(sent)
+            if error is None:
+                return self._noted(result, sent, notes)
+            if _learn(self.refusals, sent, error):
                 continue
-            output = result[0] if isinstance(result, tuple) else result
-            if isinstance(output, Exception):
-                if not _learn(refusals, sent, output):
-                    return result
-                continue
-            refusals.accept(sent)
-            notes += refusals.note_alternatives(sent, _most_alternatives(output))
-            notes += refusals.note_choices(sent, len(output.choices))
-            if notes:
-                output.metadata = {**(output.metadata or {}), REFUSED: notes}
+            if (found := await self._without_one(attempt, sent, error)) is not None:
+                return self._noted(found, *self.refusals.adapt(asked))
+            if result is None:
+                raise error
             return result
 
-    api.generate = generate_tolerantly  # type: ignore[method-assign]
+    async def _without_one(self, attempt: Attempt, sent: Mapping[str, Any], error: Exception) -> Any:
+        """Return the result without one parameter, which the refusal of a call does not name; None without any."""
+        if getattr(error, "status_code", None) not in REFUSING:
+            return None
+        for refusal in self.refusals.guesses(sent, _body(error)):
+            result, failed = await attempt(refusal.applied(sent))
+            if failed is None:
+                self.refusals.keep(refusal, _needed.get())
+                return result
+        return None
+
+    def _noted(self, result: Any, sent: Mapping[str, Any], notes: list[str]) -> Any:
+        """Return the result of an answered call, with the notes on its parameters."""
+        output = _output(result)
+        self.refusals.accept(sent)
+        notes += self.refusals.note_alternatives(sent, _most_alternatives(output))
+        notes += self.refusals.note_choices(sent, len(output.choices))
+        if notes:
+            output.metadata = {**(output.metadata or {}), REFUSED: notes}
+        return result
+
+
+def _output(result: Any) -> Any:
+    """Return the output in the result of a provider, which may have the call beside it."""
+    return result[0] if isinstance(result, tuple) else result
 
 
 def _most_alternatives(output: ModelOutput) -> int:
@@ -163,8 +205,12 @@ def _learn(refusals: Refusals, sent: Mapping[str, Any], error: Exception) -> boo
     """Return whether an error is the refusal of an optional parameter, after which the call is worth repeating."""
     if getattr(error, "status_code", None) not in REFUSING:
         return False
-    body = getattr(error, "body", None) or str(error)
-    return refusals.learn(sent, body, _needed.get())
+    return refusals.learn(sent, _body(error), _needed.get())
+
+
+def _body(error: Exception) -> object:
+    """Return the body of a server's refusal, or else its text."""
+    return getattr(error, "body", None) or str(error)
 
 
 def _parameters(config: GenerateConfig) -> dict[str, Any]:

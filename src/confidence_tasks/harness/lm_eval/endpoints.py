@@ -152,14 +152,27 @@ class Server:
         """Send a request, without what the server refuses; return the JSON of the reply, or what stands for one."""
         while True:
             payload = self._accepted(make())
-            try:
-                status, text = post(self.model, as_posted(payload))
-            except http.RequestException as error:
-                raise _TryAgainError(f"it cannot be reached ({type(error).__name__}): {CHECK}") from error
+            status, text = self._post(payload)
             if wire.is_filtered_prompt(text):
                 return wire.filtered_replies(n_replies)
-            if status not in REFUSING or not self.refusals.learn(payload, text, needed):
+            if status not in REFUSING or not self._learn(payload, text, needed):
                 return self._read(status, text, payload, n_replies)
+
+    def _post(self, payload: Mapping[str, Any]) -> tuple[int, str]:
+        try:
+            return post(self.model, as_posted(payload))
+        except http.RequestException as error:
+            raise _TryAgainError(f"it cannot be reached ({type(error).__name__}): {CHECK}") from error
+
+    def _learn(self, sent: Mapping[str, Any], text: str, needed: Mapping[str, str]) -> bool:
+        """Return whether a refused call is worth repeating: a parameter was named, or found by leaving one out."""
+        if self.refusals.learn(sent, text, needed):
+            return True
+        for refusal in self.refusals.guesses(sent, text):
+            if self._post(refusal.applied(sent))[0] < 300:
+                self.refusals.keep(refusal, needed)
+                return True
+        return False
 
     def _accepted(self, payload: dict[str, Any]) -> dict[str, Any]:
         """Return a payload as the server takes it, without an empty list of stop sequences."""
