@@ -14,7 +14,6 @@ from lm_eval.api.model import LM
 
 from confidence_tasks.harness.address import public_address
 from confidence_tasks.harness.compat_models import cache_result, cached_result, is_endpoint
-from confidence_tasks.harness.refusals import SYSTEM
 from confidence_tasks.harness.system_role import MOVED, SYSTEM_MESSAGE, RenderedPrompts, has_text
 
 Turns = list[dict[str, str]]
@@ -146,27 +145,3 @@ def merge_system(turns: Turns) -> Turns:
     """
     (system, first), rest = turns[:2], turns[2:]
     return [{**first, "content": f"{system['content']}\n\n{first['content']}"}, *rest]
-
-
-def begins_with_system(turns: object) -> bool:
-    """Return whether turns begin with a system message before a turn of the user."""
-    roles = [turn.get("role") for turn in turns[:2]] if isinstance(turns, list) else []
-    return roles == ["system", "user"]
-
-
-def as_posted(payload: Mapping[str, Any]) -> dict[str, Any]:
-    r"""Return a payload without the mark of its system message, which is merged if the mark was taken away before.
-
-    Examples
-    --------
-    >>> turns = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]
-    >>> as_posted({"messages": turns, "system": True})["messages"] == turns
-    True
-    >>> as_posted({"messages": turns})["messages"]
-    [{'role': 'user', 'content': 'Be brief.\n\nHi'}]
-    """
-    posted = {name: value for name, value in payload.items() if name != SYSTEM}
-    turns: Any = payload.get("messages")
-    if SYSTEM not in payload and begins_with_system(turns):
-        posted["messages"] = merge_system(turns)
-    return posted

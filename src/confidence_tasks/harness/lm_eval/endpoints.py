@@ -31,12 +31,11 @@ from confidence_tasks.harness.compat_models import (
     token_loglikelihoods,
 )
 from confidence_tasks.harness.lm_eval import wire
-from confidence_tasks.harness.lm_eval.chat import as_posted, begins_with_system, run_of
+from confidence_tasks.harness.lm_eval.chat import run_of
 from confidence_tasks.harness.lm_eval.generated import Generated
 from confidence_tasks.harness.lm_eval.measured import Unmeasured, measured
 from confidence_tasks.harness.refusals import (
     REFUSING,
-    SYSTEM,
     Refusals,
     RefusedParameterError,
     StopError,
@@ -160,7 +159,7 @@ class Server:
 
     def _post(self, payload: Mapping[str, Any]) -> tuple[int, str]:
         try:
-            return post(self.model, as_posted(payload))
+            return post(self.model, wire.as_posted(payload))
         except http.RequestException as error:
             raise _TryAgainError(f"it cannot be reached ({type(error).__name__}): {CHECK}") from error
 
@@ -178,8 +177,7 @@ class Server:
         """Return a payload as the server takes it, without an empty list of stop sequences."""
         if not payload.get("stop", True):
             payload = {name: value for name, value in payload.items() if name != "stop"}
-        system = {SYSTEM: True} if begins_with_system(payload.get("messages")) else {}
-        return self.refusals.adapt({**payload, **system})[0]
+        return self.refusals.adapt(wire.with_system(payload))[0]
 
     def _read(self, status: int, text: str, sent: Mapping[str, Any], n_replies: int) -> dict[str, Any]:
         if status >= 300:

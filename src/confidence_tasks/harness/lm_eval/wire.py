@@ -1,4 +1,4 @@
-"""What an endpoint sends: the text of a reply and why it ended, or why there is no reply."""
+"""What an endpoint is sent, and what it sends: the text of a reply and why it ended, or why there is no reply."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from confidence_tasks.harness.lm_eval.chat import merge_system
 from confidence_tasks.harness.lm_eval.generated import UNCOUNTED, Generated, Used, read_usage
 from confidence_tasks.harness.lm_eval.listed_tokens import most_alternatives, read_tokens
-from confidence_tasks.harness.refusals import Refusals, quoted, read_refusal
+from confidence_tasks.harness.refusals import SYSTEM, Refusals, quoted, read_refusal
 from confidence_tasks.harness.stopped import STOPS
 
 _THOUGHTS = ("reasoning_content", "reasoning")
@@ -16,6 +17,35 @@ _THOUGHTS = ("reasoning_content", "reasoning")
 
 _FILTERED = ("content_filter", "content_policy_violation")
 """Codes of a server that refuses a prompt because of its content."""
+
+
+def with_system(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a payload with its system message as one of its parameters, if it has one."""
+    system = {SYSTEM: True} if _begins_with_system(payload.get("messages")) else {}
+    return {**payload, **system}
+
+
+def _begins_with_system(turns: object) -> bool:
+    roles = [turn.get("role") for turn in turns[:2]] if isinstance(turns, list) else []
+    return roles == ["system", "user"]
+
+
+def as_posted(payload: Mapping[str, Any]) -> dict[str, Any]:
+    r"""Return a payload of `with_system` as it is posted: merged, if its system message was left out.
+
+    Examples
+    --------
+    >>> turns = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]
+    >>> as_posted(with_system({"messages": turns}))["messages"] == turns
+    True
+    >>> as_posted({"messages": turns})["messages"]
+    [{'role': 'user', 'content': 'Be brief.\n\nHi'}]
+    """
+    posted = {name: value for name, value in payload.items() if name != SYSTEM}
+    turns: Any = payload.get("messages")
+    if SYSTEM not in payload and _begins_with_system(turns):
+        posted["messages"] = merge_system(turns)
+    return posted
 
 
 def read_body(text: str, n_replies: int) -> tuple[dict[str, Any], str]:
