@@ -53,7 +53,7 @@ def files_under(path: str) -> list[str]:
     local = "file" in np.atleast_1d(system.protocol)
     names = sorted(system.find(root)) if system.exists(root) else []
     paths = (name if local else system.unstrip_protocol(name) for name in names)
-    return [path for path in paths if _reader(path) and not _is_listing(path)]
+    return [path for path in paths if _reader(path) and not _is_beside_logs(path)]
 
 
 def logs_under(path: str) -> list[str]:
@@ -61,9 +61,12 @@ def logs_under(path: str) -> list[str]:
     return [log for log in files_under(path) if _reader(log) is _read_inspect_log]
 
 
-def _is_listing(path: str) -> bool:
-    """Return whether a file is one that Inspect writes beside logs, such as the list of the logs in a folder."""
-    if PurePosixPath(path).name not in _LISTINGS:
+def _is_beside_logs(path: str) -> bool:
+    """Return whether a file is one that Inspect writes beside logs, such as their list, or a system beside any file."""
+    name = PurePosixPath(path).name
+    if name.startswith(_OF_THE_SYSTEM):
+        return True
+    if name not in _LISTINGS or ("://" not in path and not isfile(path)):
         return False
     try:
         with fsspec.open(path, "rb") as file:
@@ -77,6 +80,9 @@ class _LogKeys(Struct, gc=False):
 
 
 _LISTINGS = ("eval-set.json", "listing.json", "logs.json")
+
+_OF_THE_SYSTEM = "._"
+"""Beginning of the names of files that macOS writes beside those that it copies: they hold attributes, no contents."""
 
 _LOG_KEYS = Decoder(_LogKeys)
 

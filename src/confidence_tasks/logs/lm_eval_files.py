@@ -59,9 +59,14 @@ _RESULTS_KEYS = Decoder(_ResultsKeys)
 
 def is_sample_list(path: str) -> bool:
     """Return whether a file is a list of samples, as lm-eval wrote it up to 0.4.2."""
+    if not path.endswith(".jsonl"):
+        return False
     try:
-        with fsspec.open(path, "rb") as file:
-            return path.endswith(".jsonl") and file.read(64).lstrip().startswith(b"[")
+        system, root = fsspec.core.url_to_fs(path)
+        if not system.isfile(root):  # a named pipe would be waited for
+            return False
+        with system.open(root, "rb") as file:
+            return bytes(file.read(64)).lstrip().startswith(b"[")
     except OSError:
         return False
 

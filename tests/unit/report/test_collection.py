@@ -218,6 +218,7 @@ def test_the_lists_that_inspect_writes_beside_logs_are_no_logs(log, tmp_path):
     (folder / "eval-set.json").write_text('{"eval_set_id": "a", "tasks": []}', encoding="utf-8")
     (folder / "logs.json").write_text('{"run.eval": {"eval": {}, "value": NaN}}', encoding="utf-8")
     (folder / "listing.json").write_text('{"run.eval": {}}', encoding="utf-8")
+    (folder / "._run.eval").write_bytes(b"\0\5\26\7 attributes of macOS")
     found = collect(folder)
     assert (len(found.files), found.skipped) == (1, ())
     done = CliRunner().invoke(main, ["rescore", str(folder), "--json"])

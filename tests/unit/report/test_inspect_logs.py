@@ -23,6 +23,7 @@ from tests.unit.report.runs import undrawn_report
 
 from confidence_tasks.harness.logged_trials import scored_trial
 from confidence_tasks.logs import log_contents, log_json
+from confidence_tasks.logs.cache import Cache
 from confidence_tasks.logs.inspect_logs import read_inspect_log
 from confidence_tasks.logs.log_contents import decode_summaries
 from confidence_tasks.logs.log_json import HEADER, MOST_DIGITS, MOST_LEVELS, refuse_unbounded
@@ -132,13 +133,16 @@ def test_texts_may_be_full_of_brackets(tmp_path: Path, log: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_what_is_no_regular_file_is_named_and_not_opened(tmp_path: Path, log: Path) -> None:
     shutil.copy(log, tmp_path)
-    os.mkfifo(tmp_path / "pipe.eval")
+    pipes = ("pipe.eval", "pipe.jsonl", "logs.json")
+    for name in pipes:
+        os.mkfifo(tmp_path / name)
     (tmp_path / "endless.jsonl").symlink_to("/dev/zero")
-    found = collect(tmp_path)
-    assert len(found.files) == 1
-    assert {Path(entry.path).name: entry.reason for entry in found.skipped} == dict.fromkeys(
-        ("pipe.eval", "endless.jsonl"), "it is not a regular file"
-    )
+    for cache in (None, Cache(tmp_path / "cache")):
+        found = collect(tmp_path, cache=cache)
+        assert len(found.files) == 1
+        assert {Path(entry.path).name: entry.reason for entry in found.skipped} == dict.fromkeys(
+            (*pipes, "endless.jsonl"), "it is not a regular file"
+        )
 
 
 # Decoding -----------------------------------------------------------------------------------------------------------
