@@ -14,6 +14,7 @@ from tests.unit.report.paper_runs import (
     filled_from,
     life_rows,
     scale_rows,
+    set_rows,
 )
 from tests.unit.report.runs import write
 
@@ -263,6 +264,15 @@ def test_question_sets_are_in_the_papers_order_in_percent(report):
     for title in ("BoolQ", "LifeEval"):  # no confidence of 0
         texts = [[cell.text for cell in rows[title, name]] for name in ("ECE", "ECE, 0 in no bin")]
         assert texts[0] == texts[1] != ["–", "–"]
+
+
+def test_a_question_set_asked_from_another_source_has_its_name_in_the_tables_of_the_paper(tmp_path):
+    rows = [row | {"source": "arithmetic_boolean"} for row in set_rows() if row["task"] == "boolq"]
+    report = filled_from(write(tmp_path / "a.jsonl", rows))
+    for number in ("1", "3", "4"):
+        sets = {labels[0] for labels, _ in table(report, "lifeeval", number).rows}
+        assert {"arithmetic_boolean", "SciQ"} <= sets
+        assert "BoolQ" not in sets
 
 
 def test_fermieval_figure_2_is_a_table_of_winkler_scores_on_the_test_half(report):

@@ -169,7 +169,7 @@ def _grid(
     """Return the headings of the rows and columns of a table, and its cells."""
     models = tuple(_model_headings(table, replication, runs))
     rows, columns = (
-        cross([models if axis == MODELS else axis for axis in axes_of(side)])
+        cross([models if axis == MODELS else [_as_asked(each, runs) for each in axis] for axis in axes_of(side)])
         for side in (table.rows, table.columns)
     )
     grid = []
@@ -177,6 +177,15 @@ def _grid(
         attributes = [{**table.at, **row.at, **column.at} for column in columns]
         grid.append([_fill_cell(runs, Cell(**at)) for at in attributes])
     return rows, columns, grid
+
+
+def _as_asked(each: Heading, runs: Runs) -> Heading:
+    """Return the heading of a question set; if all questions are from another source, with the name of that."""
+    asked = [results.task_trials for results in runs.results_of(each.at.get("task", ""))]
+    titles = {task.title for task in asked}
+    if len(titles) != 1 or titles == {task.design.title for task in asked}:
+        return each
+    return replace(each, labels=tuple(titles))
 
 
 def _model_headings(table: PaperTable, replication: Replication, runs: Runs) -> Iterator[Heading]:
