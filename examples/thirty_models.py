@@ -1,6 +1,6 @@
 """Thirty models under the three confidence scale designs and RiskEval, as an Inspect Flow spec.
 
-flow run examples/thirty_models.py --dry-run
+flow config examples/thirty_models.py
 flow run examples/thirty_models.py --log-dir s3://bucket/thirty
 confidence-tasks report s3://bucket/thirty
 

@@ -45,8 +45,9 @@ def metrics(
     -------
     DataFrame
         One row per measure and condition: ``study``, ``task``, ``model``, ``condition``, ``measure``, ``value``,
-        ``low``, ``high``, ``n`` (trials), ``n_clusters`` and ``design_effect`` (NaN without clusters) and ``reason``
-        (why a value or an interval is missing, or that its nominal coverage does not hold). With several sources,
+        ``low``, ``high``, ``n`` (all trials of the condition, with or without a value), ``n_clusters`` and
+        ``design_effect`` (NaN without clusters) and ``reason`` (why a value or an interval is missing, or that its
+        nominal coverage does not hold). With several sources,
         values are means over the sources.
         ``attrs["notices"]`` has the notices of the report's checks, a list of mappings with ``severity``, ``task``,
         ``title``, ``meaning`` and ``where``.

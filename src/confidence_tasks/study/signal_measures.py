@@ -65,6 +65,7 @@ def _recalibrated(measure: Measure) -> Measure:
 
 def of_probabilities(measure: Measure) -> Measure:
     """Return a measure of the column ``probability`` whose reason says so where a signal is no probability."""
+    assert isinstance(measure.compute, StatisticCall)
 
     def compute(trials: Columns, weights: FloatArray | None = None) -> Value:
         values = measure.compute(trials, weights)
@@ -72,7 +73,7 @@ def of_probabilities(measure: Measure) -> Measure:
             return values
         return undefined(Reason.NO_PROBABILITY)
 
-    return replace(measure, compute=StatisticCall(("correct", "probability"), compute))
+    return replace(measure, compute=replace(measure.compute, run=compute))
 
 
 def orders_only(trials: Columns) -> bool:

@@ -169,7 +169,9 @@ def _grid(
     """Return the headings of the rows and columns of a table, and its cells."""
     models = tuple(_model_headings(table, replication, runs))
     rows, columns = (
-        cross([models if axis == MODELS else [_as_asked(each, runs) for each in axis] for axis in axes_of(side)])
+        cross(
+            [models if axis == MODELS else [_as_asked(each, runs) for each in axis] for axis in axes_of(side)]
+        )
         for side in (table.rows, table.columns)
     )
     grid = []
