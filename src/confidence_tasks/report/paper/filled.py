@@ -169,9 +169,7 @@ def _grid(
     """Return the headings of the rows and columns of a table, and its cells."""
     models = tuple(_model_headings(table, replication, runs))
     rows, columns = (
-        cross(
-            [models if axis == MODELS else [_as_asked(each, runs) for each in axis] for axis in axes_of(side)]
-        )
+        cross([models if axis == MODELS else _as_asked(axis, runs) for axis in axes_of(side)])
         for side in (table.rows, table.columns)
     )
     grid = []
@@ -181,13 +179,16 @@ def _grid(
     return rows, columns, grid
 
 
-def _as_asked(each: Heading, runs: Runs) -> Heading:
-    """Return the heading of a question set; if all questions are from another source, with the name of that."""
+def _as_asked(axis: Sequence[Heading], runs: Runs) -> tuple[Heading, ...]:
+    """Return headings with the name of another source where all questions of a question set are from there."""
+    return tuple(replace(each, labels=_source_title(each, runs) or each.labels) for each in axis)
+
+
+def _source_title(each: Heading, runs: Runs) -> tuple[str, ...]:
+    """Return the title of the task of a heading if it is that of another source; else nothing."""
     asked = [results.task_trials for results in runs.results_of(each.at.get("task", ""))]
     titles = {task.title for task in asked}
-    if len(titles) != 1 or titles == {task.design.title for task in asked}:
-        return each
-    return replace(each, labels=tuple(titles))
+    return tuple(titles) if len(titles) == 1 and titles != {asked[0].design.title} else ()
 
 
 def _model_headings(table: PaperTable, replication: Replication, runs: Runs) -> Iterator[Heading]:
