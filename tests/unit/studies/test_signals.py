@@ -683,7 +683,13 @@ def simulated_reply(subject, question, condition, stage, number, replies, seed):
 
 @pytest.fixture(scope="module")
 def trials():
+    """Enough for areas: it takes half a minute, so the tests that need it are slow."""
     return simulated_trials(300)
+
+
+@pytest.fixture(scope="module")
+def few_trials():
+    return simulated_trials(60)
 
 
 TOKENS = (
@@ -802,8 +808,8 @@ def test_measures_of_one_condition_match_the_plain_statistics(trials):
 
 
 @pytest.mark.parametrize("condition", SIGNALS)
-def test_the_recalibrated_error_lies_in_its_interval(trials, condition):
-    table = columns([row for row in trials if row["condition"] == condition])
+def test_the_recalibrated_error_lies_in_its_interval(few_trials, condition):
+    table = columns([row for row in few_trials if row["condition"] == condition])
     measure = STUDY.measures_by_name["ece_recalibrated"]
     assert measure.inference.test is not None
     low, high = measure.inference.test(table, np.arange(len(table["correct"]))).limits(0.95)
@@ -812,6 +818,7 @@ def test_the_recalibrated_error_lies_in_its_interval(trials, condition):
     assert low <= value <= high or (low, high) == (0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_the_combination_knows_at_least_what_the_best_signal_knows(trials):
     table = signal_table(columns(trials))
     assert table.regressors.shape == (300, len(SIGNALS))
@@ -823,16 +830,18 @@ def test_the_combination_knows_at_least_what_the_best_signal_knows(trials):
     assert value["auroc_combined"] > 0.8
 
 
-def test_the_last_of_repeated_trials_counts(trials):
-    once = signal_table(columns(trials))
-    twice = signal_table(columns([{**row, "value": 0.5, "confidence": 0.5} for row in trials] + trials))
+def test_the_last_of_repeated_trials_counts(few_trials):
+    once = signal_table(columns(few_trials))
+    twice = signal_table(
+        columns([{**row, "value": 0.5, "confidence": 0.5} for row in few_trials] + few_trials)
+    )
     assert twice.regressors.equals(once.regressors)
-    assert (twice.trial == once.trial + len(trials)).all()
+    assert (twice.trial == once.trial + len(few_trials)).all()
 
 
-def test_weights_count_answers_as_copies_of_them(trials):
-    table = columns(trials)
-    weights = np.tile(1.0 + np.arange(300) % 2, (2, 1)).repeat(len(SIGNALS), axis=1)
+def test_weights_count_answers_as_copies_of_them(few_trials):
+    table = columns(few_trials)
+    weights = np.tile(1.0 + np.arange(60) % 2, (2, 1)).repeat(len(SIGNALS), axis=1)
     area = next(measure for measure in POOLED if measure.name == "auroc_combined")
     areas = area.compute(table, weights)
     assert areas.shape == (2,)
@@ -840,8 +849,8 @@ def test_weights_count_answers_as_copies_of_them(trials):
     assert areas[0] != area.compute(table, None)
 
 
-def test_one_signal_cannot_be_combined(trials):
-    table = columns([row for row in trials if row["condition"] == "stated"])
+def test_one_signal_cannot_be_combined(few_trials):
+    table = columns([row for row in few_trials if row["condition"] == "stated"])
     for measure in POOLED:
         assert math.isnan(measure.compute(table, None))
-        assert np.isnan(measure.compute(table, np.ones((3, 300)))).all()
+        assert np.isnan(measure.compute(table, np.ones((3, 60)))).all()
