@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
     from confidence_tasks.report import Collection, Report
 
+# A worker for each core: products of matrices over all cores in each of them would wait for one another's threads, at
+# many times the cost. Commands that tests start inherit it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # A busy machine may stall any example, so there is no deadline. The project's own check draws more of them.
 settings.register_profile("quick", deadline=None, max_examples=30)
 settings.register_profile("thorough", deadline=None, max_examples=60)

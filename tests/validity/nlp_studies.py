@@ -139,10 +139,13 @@ def other_ways(experiment: LogprobResampler) -> Printed:
 
 
 def coverages(
-    design: Design, n: int, n_studies: int, n_resamples: int = 400, seed: int = 0
+    design: Design, n: int, n_studies: int, n_resamples: int = 400, seed: int = 0, infinite: int = INFINITE
 ) -> dict[tuple[str, str], Coverage]:
-    """The coverage of every interval that such studies of ``n`` questions a condition print."""
-    true = design.printed(design.experiment(INFINITE, None, Settings(2)))
+    """The coverage of every interval that such studies of ``n`` questions a condition print.
+
+    The truth is what a study of ``infinite`` questions prints.
+    """
+    true = design.printed(design.experiment(infinite, None, Settings(2)))
     limits: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for study in range(n_studies):
         rng = np.random.default_rng([seed, n, study])

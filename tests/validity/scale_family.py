@@ -64,16 +64,11 @@ def population() -> tuple[dict[str, Columns], ...]:
     return tuple(found)
 
 
-def truth(measure: Measure, scale: Scale) -> float:
-    """The difference from 0-100 over the population: what a coarse scale loses is there."""
+@cache
+def truth(name: str, scale: Scale) -> float:
+    """The measure over the population, averaged over the sources."""
     return float(
-        np.mean(
-            [
-                float(measure.compute(trials[scale.label], None))
-                - float(measure.compute(trials[BASELINE.label], None))
-                for trials in population()
-            ]
-        )
+        np.mean([float(BY_NAME[name].compute(trials[scale.label], None)) for trials in population()])
     )
 
 
@@ -122,7 +117,10 @@ def families(
 ) -> dict[str, Family]:
     """Let the subject go through studies of ``n`` questions a source, and test them as the report does."""
     measures = [BY_NAME[name] for name in names]
-    true = {name: np.array([truth(BY_NAME[name], scale) for scale in SCALES]) for name in names}
+    # What a coarse scale loses is there.
+    true = {
+        name: np.array([truth(name, scale) for scale in SCALES]) - truth(name, BASELINE) for name in names
+    }
     shape = (n_studies, len(SCALES))
     found = {name: Family(np.full(shape, np.nan), np.full(shape, np.nan), true[name]) for name in names}
     for study in range(n_studies):

@@ -48,13 +48,13 @@ def enough(case: str, found: Coverage) -> bool:
     ],
 )
 def test_intervals_cover(design: str, n: int, n_studies: int) -> None:
-    found = coverages(DESIGNS[design], n, n_studies, 125)
+    found = coverages(DESIGNS[design], n, n_studies, 125, infinite=20_000)
     assert {key: cell for key, cell in found.items() if cell.n and not enough(key[0], cell)} == {}
 
 
 def test_few_wrong_answers_have_every_interval() -> None:
     """Fifteen of 300, of which version 1 in resamples would tell little: there it takes fifty."""
-    found = coverages(DESIGNS["few wrong answers"], 300, 5, 100)
+    found = coverages(DESIGNS["few wrong answers"], 300, 5, 100, infinite=2_000)
     assert {cell.printed for (_, measure), cell in found.items() if not measure.endswith("_v1")} == {1.0}
     assert {cell.printed for (_, measure), cell in found.items() if measure == "mratio_v1"} == {0.0}
 

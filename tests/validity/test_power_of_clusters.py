@@ -9,14 +9,14 @@ from confidence_tasks.decisions.power import power_curve
 
 pytestmark = pytest.mark.slow
 
-N_STUDIES = 200
+N_STUDIES = 120
 
 
 @pytest.mark.parametrize(("passages", "each"), [(40, 5), (80, 5), (40, 10)])
 def test_predicted_power_is_that_of_studies_of_passages(tmp_path, passages: int, each: int) -> None:
     clusters = effect_in(pilot(tmp_path, 300, 5))
     there = type(clusters)(0, 0, float(each), clusters.design_effect_at(each))
-    curve = power_curve("scales", "accuracy", 0.1, n=[passages * each], clusters=there, n_studies=2_000)
+    curve = power_curve("scales", "accuracy", 0.1, n=[passages * each], clusters=there, n_studies=1_000)
     found = share_found(passages, each, N_STUDIES)
     print(passages, each, clusters, found, curve.power[0])
     assert abs(found - curve.power[0]) < 3.5 * math.sqrt(0.25 / N_STUDIES) + 0.02

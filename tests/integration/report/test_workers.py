@@ -71,12 +71,14 @@ def test_equal_columns_of_files_are_one_array_that_cannot_be_written_to(folder):
         one.columns["confidence"][0] = 0.0
 
 
-def test_threads_of_linear_algebra_are_one_in_every_process():
-    from threadpoolctl import threadpool_info
+def test_threads_of_linear_algebra_are_one_in_every_process(monkeypatch):
+    from threadpoolctl import threadpool_info, threadpool_limits
 
-    for workers in (Workers(), Workers("loky", 2)):
-        for _, found in workers.run(blas_threads, [("a", ()), ("b", ())]):
-            assert set(found) <= {1}
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")  # other tests have one
+    with threadpool_limits(2):
+        for workers in (Workers(), Workers("loky", 2)):
+            for _, found in workers.run(blas_threads, [("a", ()), ("b", ())]):
+                assert set(found) <= {1}
     assert threadpool_info()
 
 
