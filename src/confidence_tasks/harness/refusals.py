@@ -77,6 +77,10 @@ EMPTY_REPLIES = 3
 """Number of empty replies at the start of a run after which a model that has to give log-probabilities is refused."""
 
 
+FIRST_REPLIES = 10
+"""Number of replies without a text at the start of a run after which it stops."""
+
+
 class StopError(RuntimeError):
     """A run cannot go on; the message says why, and what the user can do."""
 

@@ -484,16 +484,18 @@ VALUE_CLEANING: Rules = {
 }
 """Rules that clean a value, such as the text after a label."""
 
-_PERCENTAGE = re.compile(r"(?<=\S)\s{0,3}[(\[]\d{1,3}(?:\.\d{1,4})?\s?%[)\]](?=\.?\s{0,3}\Z)")
+_PERCENTAGE = re.compile(
+    r"(?<=\S)(?:\s{0,3}[(\[]|,\s{1,3}|\s{1,3}[-–—]\s{1,3})\d{1,3}(?:\.\d{1,4})?\s?%[)\]]?(?=\.?\s{0,3}\Z)"
+)
 
 
 def without_percentage(value: str) -> str:
-    """Return a text without a percentage in brackets behind it, which may be a confidence.
+    """Return a text without a percentage behind it, in brackets or after a comma or a dash, which may be a confidence.
 
     Examples
     --------
-    >>> without_percentage("Lima (90%)"), without_percentage("(90%)")
-    ('Lima', '(90%)')
+    >>> without_percentage("Lima (90%)"), without_percentage("Lima, 90%"), without_percentage("(90%)")
+    ('Lima', 'Lima', '(90%)')
     """
     return _PERCENTAGE.sub("", value)
 

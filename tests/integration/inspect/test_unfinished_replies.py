@@ -131,6 +131,32 @@ def _metrics(log: EvalLog) -> dict[str, float]:
     return {name: float(metric.value) for score in scores for name, metric in score.metrics.items()}
 
 
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_model_that_finishes_no_reply_is_not_asked_for_all(fails: bool, tmp_path: Path) -> None:
+    task = _registry.scale_granularity(sources="arithmetic", n=20, scales="0-10,0-100", cache=False)
+    log = run(task, saying("", reasoning=True), tmp_path, fail_on_error=fails, max_connections=2)
+    errors = {sample.error.message for sample in log.samples or [] if sample.error}
+    assert any("none of the first 10 replies of mockllm/model has a text" in error for error in errors)
+    assert any("--max-tokens 8192" in error for error in errors)
+    asked = [sample for sample in log.samples or [] if sample.model_usage]
+    assert len(asked) < 20
+
+
+def test_a_single_reply_with_a_text_is_enough(tmp_path: Path) -> None:
+    texts = count()
+
+    def output(*asked: Any) -> ModelOutput:
+        text, stop = ("", "max_tokens") if next(texts) else ("Answer: B\nConfidence: 7", "stop")
+        reply = ModelOutput.from_content("mockllm/model", text, stop_reason=stop)  # type: ignore[arg-type]
+        reply.usage = ModelUsage(input_tokens=3, output_tokens=5, total_tokens=8)
+        return reply
+
+    model = get_model("mockllm/model", custom_outputs=output, memoize=False)
+    task = _registry.scale_granularity(sources="arithmetic", n=8, scales="0-10,0-100", cache=False)
+    statuses = [trial["status"] for trial in trials(run(task, model, tmp_path, max_connections=1))]
+    assert sorted(statuses) == ["ok", *["truncated"] * 15]
+
+
 COMPLETE = {
     "boolq": '{"Answer": "True", "Confidence": 0.9}',
     "lifeeval": 'About 80.\n{"Reasoning": "x", "Answer": 80, "Confidence": 0.7}',

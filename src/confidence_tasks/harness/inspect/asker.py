@@ -11,15 +11,10 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, GenerateConfig, 
 from inspect_ai.solver import Generate, TaskState
 
 from confidence_tasks.harness.conversation import conversations_of
-from confidence_tasks.harness.inspect import refused, schemas, turns
+from confidence_tasks.harness.inspect import local_model, refused, schemas, turns
 from confidence_tasks.harness.inspect.call_settings import CallSettings
 from confidence_tasks.harness.inspect.choices import ChoicesGate, Draw
-from confidence_tasks.harness.inspect.local_model import (
-    count_own_tokens,
-    is_local,
-    replace_logprobs,
-    score_forced_reply,
-)
+from confidence_tasks.harness.inspect.first_replies import FirstReplies
 from confidence_tasks.harness.inspect.local_prompts import LocalPrompts
 from confidence_tasks.harness.inspect.model_calls import ask_once, asked_model, is_simulated
 from confidence_tasks.harness.inspect.model_replies import has_probabilities, stage_replies
@@ -54,6 +49,7 @@ class Asker:
     prompts: LocalPrompts
     form: schemas.SchemaGate
     choices: ChoicesGate
+    first: FirstReplies
 
     async def ask_all(self) -> dict[str, list[ModelReply]]:
         """Run every stage; set the state's output and messages from the first stage's conversation."""
@@ -102,11 +98,12 @@ class Asker:
         self, stage: Stage, call: StageCall, messages: list[ChatMessage], number: int
     ) -> ModelOutput:
         model = asked_model(stage.role)
-        if is_local(model):
+        if local_model.is_local(model):
             key = (str(model), self.settings.question.id, self.settings.effort)
             messages = self.prompts.reaching(model, messages, key, self.state)
 
         async def call_model() -> ModelOutput:
+            self.first.check(model)
             token = stage_call.set(call)
             try:
                 with refused.needing(self.settings.needed(stage)):
@@ -115,9 +112,10 @@ class Asker:
                     )
             finally:
                 stage_call.reset(token)
-            if is_local(model) and not stage.forced_reply:
+            if local_model.is_local(model) and not stage.forced_reply:
                 limit = self.settings.settings(stage, model, Draw(number)).get("max_tokens")
-                count_own_tokens(model, messages, output, limit)
+                local_model.count_own_tokens(model, messages, output, limit)
+            self.first.note(model, output)
             return output
 
         if is_simulated(model):
@@ -136,7 +134,9 @@ class Asker:
 
     async def _call(self, stage: Stage, model: Model, messages: list[ChatMessage], draw: Draw) -> ModelOutput:
         if stage.forced_reply and not is_simulated(model):
-            return await score_forced_reply(model, messages, stage.forced_reply(self.settings.question))
+            return await local_model.score_forced_reply(
+                model, messages, stage.forced_reply(self.settings.question)
+            )
         settings, cache = self.settings.settings(stage, model, draw), self.settings.parameters["cache"]
         if stage.role:
             return await ask_stage_role(stage.role, messages, GenerateConfig(**settings), self.state, cache)
@@ -150,8 +150,10 @@ class Asker:
 
         if not stage.logprobs:
             return (await ask()).output
-        if is_local(model):
-            return await replace_logprobs(model, messages, (await ask()).output, stage.top_logprobs)
+        if local_model.is_local(model):
+            return await local_model.replace_logprobs(
+                model, messages, (await ask()).output, stage.top_logprobs
+            )
         logprobs: dict[str, Any] = {"logprobs": True}
         if stage.top_logprobs:
             logprobs["top_logprobs"] = stage.top_logprobs
@@ -162,7 +164,7 @@ class Asker:
 
 def _seed_local(model: Model, settings: Mapping[str, Any]) -> None:
     """Seed PyTorch for Inspect's ``hf`` provider, which ignores the seed of a call."""
-    if is_local(model) and "seed" in settings:
+    if local_model.is_local(model) and "seed" in settings:
         import torch
 
         torch.manual_seed(settings["seed"])
