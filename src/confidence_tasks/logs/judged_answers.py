@@ -73,8 +73,8 @@ def _check_condition(models: Sequence[tuple[TaskTrials, ModelTrials]], condition
     known = in_order(label for _, model in models for label in model.columns["condition"].tolist())
     if condition not in known:
         raise ValueError(
-            f"no model was asked under {condition!r}{did_you_mean(condition, known)}; the conditions are"
-            f" {', '.join(known)}"
+            f"no model was asked under {condition!r}; the conditions are {', '.join(known)}"
+            f"{did_you_mean(condition, known)}"
         )
 
 

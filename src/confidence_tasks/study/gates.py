@@ -109,8 +109,8 @@ class Gate:
         known = list(dict.fromkeys(asked))
         if self.condition and self.condition not in known:
             raise ValueError(
-                f"{self}: {self.condition!r} is not asked{did_you_mean(self.condition, known)}; the conditions are"
-                f" {', '.join(known)}"
+                f"{self}: {self.condition!r} is not asked; the conditions are {', '.join(known)}"
+                f"{did_you_mean(self.condition, known)}"
             )
         return [self.condition] if self.condition else known
 

@@ -66,12 +66,12 @@ def test_the_subject_of_a_run_is_known_on_both_harnesses(name: str, setup: dict,
             {"correct": 1.0, "confidence": 0.9, "value": 2.0, "probability": None},
             {
                 "AUROC: no value: only one class: all correct or all wrong",
-                "Overconfidence, ECE: no value: the signal is no probability",
+                "Overconfidence; ECE: no value: the signal is no probability",
             },
         ),
         (
             {"correct": None, "confidence": 0.9, "value": 0.9, "probability": 0.9},
-            {"Overconfidence, ECE, AUROC, Accuracy: no value: no usable trials"},
+            {"Overconfidence; ECE; AUROC; Accuracy: no value: no usable trials"},
         ),
     ],
 )

@@ -108,7 +108,7 @@ def _print_undefined(results: TaskResults, model: ModelTrials, condition: str) -
         if entry := results.estimate(model.label, condition, name):
             by_reason.setdefault(why_missing(entry.interval), []).append(measure_label(name))
     for reason, labels in by_reason.items():
-        print_message(f"{', '.join(labels)}: {reason}")
+        print_message(f"{'; '.join(labels)}: {reason}")
 
 
 def _others(n_conditions: int) -> str:
