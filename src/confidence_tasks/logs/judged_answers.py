@@ -113,6 +113,6 @@ def of_model(answers: Sequence[JudgedAnswers], model: str) -> list[JudgedAnswers
     known = list(dict.fromkeys(each.model for each in answers))
     if model and model not in known:
         raise ValueError(
-            f"there is no model {model!r}{did_you_mean(model, known)}; the models are {', '.join(known)}"
+            f"there is no model {model!r}; the models are {', '.join(known)}{did_you_mean(model, known)}"
         )
     return [each for each in answers if model in ("", each.model)]
