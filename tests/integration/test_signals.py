@@ -226,7 +226,7 @@ def test_a_real_model_has_the_same_trials_on_both_harnesses(tmp_path, smollm2, m
     from lm_eval.models.huggingface import HFLM
 
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # the model is in a folder
-    made = {name: each for signal in EVERY for name, each in task(STUDY, signal, n=3, samples=2).items()}
+    made = {name: each for signal in EVERY for name, each in task(STUDY, signal, n=2, samples=2).items()}
     for each in made.values():
         each.set_config("generation_kwargs", {"max_gen_toks": 160}, update=True)
     model = HFLM(pretrained=str(smollm2), device="cpu", dtype="float32", batch_size=1)
@@ -235,7 +235,7 @@ def test_a_real_model_has_the_same_trials_on_both_harnesses(tmp_path, smollm2, m
     local = get_model(
         "hf/smollm2", model_path=str(smollm2), tokenizer_path=str(smollm2), device="cpu", memoize=False
     )
-    given = study_task(STUDY)(n=3, samples=2, signals=EVERY, cache=False)
+    given = study_task(STUDY)(n=2, samples=2, signals=EVERY, cache=False)
     log = run(given, local, tmp_path, max_tokens=160, max_samples=1, max_connections=1)
     expected = {}
     for trial in trials(log, "signals_scorer").values():
