@@ -31,6 +31,13 @@ MEASURES: Mapping[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
 }
 """Value of each answer, given whether it is right and its confidence; the measure is the mean."""
 
+BOUNDS: Mapping[str, tuple[float, float]] = {
+    "accuracy": (0.0, 1.0),
+    "overconfidence": (-1.0, 1.0),
+    "brier": (0.0, 1.0),
+}
+"""Smallest and largest value of each measure."""
+
 
 @click.command(
     epilog="""\b
@@ -94,6 +101,7 @@ def _corrected(answers: JudgedAnswers, level: float) -> dict[str, PredictionPowe
             value(answers.correct, answers.confidence),
             clusters=answers.units,
             level=level,
+            bounds=BOUNDS[name],
         )
         for name, value in MEASURES.items()
     }

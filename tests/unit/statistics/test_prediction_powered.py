@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.validity.judge_studies import corrected_coverage
 
 from confidence_tasks.statistics import wilson_interval
@@ -126,3 +128,23 @@ def test_means_of_few_labels_near_one_are_covered_by_a_useless_judge(truth: floa
         found = prediction_powered_mean(np.where(np.arange(300) < 25, right, np.nan), np.ones(300))
         covered += bool(found.low <= right.mean() <= found.high)
     assert covered >= 0.93 * 400
+
+
+@given(st.integers(20, 60), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.integers(0, 2**32))
+def test_an_accuracy_lies_within_its_bounds(n_labels, accuracy, graded_right, seed):
+    """A judge who is stricter with labelled answers than with others corrects the accuracy beyond 1."""
+    rng = np.random.default_rng(seed)
+    right = (rng.random(200) < accuracy).astype(float)
+    label = np.where(np.arange(200) < n_labels, right, np.nan)
+    grade = (rng.random(200) < graded_right).astype(float)
+    free = prediction_powered_mean(label, grade)
+    found = prediction_powered_mean(label, grade, bounds=(0.0, 1.0))
+    ends = np.clip([free.low, free.estimate, free.high], 0.0, 1.0)
+    assert (found.low, found.estimate, found.high) == pytest.approx(tuple(ends))
+
+
+def test_the_correction_can_exceed_one():
+    label = np.where(np.arange(100) < 30, 1.0, np.nan)
+    grade = np.where(np.arange(100) < 30, np.arange(100) % 2, 1.0)
+    assert prediction_powered_mean(label, grade, weight=1.0).estimate == 1.5
+    assert prediction_powered_mean(label, grade, weight=1.0, bounds=(0.0, 1.0)).estimate == 1.0

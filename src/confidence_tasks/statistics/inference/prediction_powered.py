@@ -63,6 +63,7 @@ def prediction_powered_mean(
     level: float = 0.95,
     weight: float | None = None,
     largest_error: float = 1.0,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> PredictionPowered:
     """Estimate the mean of values that a judge graded, from the labels of some of them.
 
@@ -85,6 +86,9 @@ def prediction_powered_mean(
     largest_error : float, default 1
         Largest difference of a label and a grade, as of right and wrong; 0 counts a judge who agrees with all labels as
         perfect.
+    bounds : tuple of float, optional
+        Smallest and largest mean that is possible, such as 0 and 1 for an accuracy. The correction can exceed them; an
+        estimate or a limit beyond them is moved to them.
 
     Returns
     -------
@@ -142,8 +146,10 @@ def prediction_powered_mean(
         low = high = undefined(Reason.TOO_FEW)
     else:
         reach = float(scipy.special.stdtrit(n_labels - 1.0, (1.0 + level) / 2.0)) * error
-        low, high = Estimate(value - reach), Estimate(value + reach)
-    return PredictionPowered(Estimate(value), low, high, chosen, error, n_labels, n_units, level)
+        low, high = (Estimate(np.clip(end, *bounds)) for end in (value - reach, value + reach))
+    return PredictionPowered(
+        Estimate(np.clip(value, *bounds)), low, high, chosen, error, n_labels, n_units, level
+    )
 
 
 def _best_weight(y: FloatArray, graded: FloatArray, rest: FloatArray) -> float:
