@@ -485,17 +485,20 @@ VALUE_CLEANING: Rules = {
 """Rules that clean a value, such as the text after a label."""
 
 _PERCENTAGE = re.compile(
-    r"(?<=\S)(?:\s{0,3}[(\[]|,\s{1,3}|\s{1,3}[-–—]\s{1,3})\d{1,3}(?:\.\d{1,4})?\s?%[)\]]?(?=\.?\s{0,3}\Z)"
+    r"(?<=\S)(?:\s{0,3}[(\[]|(?<![\d%])(?:,\s{1,3}|\s{1,3}[-–—]\s{1,3}))"
+    r"\d{1,3}(?:\.\d{1,4})?\s?%[)\]]?(?=\.?\s{0,3}\Z)"
 )
 
 
 def without_percentage(value: str) -> str:
     """Return a text without a percentage behind it, in brackets or after a comma or a dash, which may be a confidence.
 
+    After a number, a comma or a dash may join two values of an answer.
+
     Examples
     --------
-    >>> without_percentage("Lima (90%)"), without_percentage("Lima, 90%"), without_percentage("(90%)")
-    ('Lima', 'Lima', '(90%)')
+    >>> [without_percentage(text) for text in ("Lima (90%)", "Lima, 90%", "(90%)", "40%, 50%")]
+    ['Lima', 'Lima', '(90%)', '40%, 50%']
     """
     return _PERCENTAGE.sub("", value)
 
