@@ -300,7 +300,7 @@ class Refusals:
         self._accepted.update((name, _kind(name, value)) for name, value in sent.items())
 
     def note_alternatives(self, sent: Mapping[str, Any], listed: int) -> list[str]:
-        """Return the note that a server lists fewer alternatives to each token than were asked for; else none.
+        """Return a note if a server lists fewer alternatives to each token than were asked for; otherwise no note.
 
         ``listed`` is the largest number of alternatives to a token of a reply. The note has the same number for all
         replies of a model as for the first one. No alternatives at all are what a study has reasons of its own for.

@@ -35,7 +35,7 @@ from confidence_tasks.study.trial import RULES
 
 @dataclass
 class BenchmarkLog:
-    """The trials in an Inspect log, as columns, and the samples without one.
+    """The trials in an Inspect log, as columns, and how many of its samples have a trial.
 
     Attributes
     ----------

@@ -82,7 +82,7 @@ def results_beside(path: str) -> list[str]:
 
 
 def files_beside(path: str, end: str) -> list[str]:
-    """Return the files in the folder of a file whose names have an end; none where folders cannot be listed."""
+    """Return the files beside a file whose names end in ``end``; none where the folder cannot be listed."""
     system, root = fsspec.core.url_to_fs(path)
     try:
         names = [str(name).rpartition("/")[2] for name in system.ls(root.rpartition("/")[0], detail=False)]

@@ -75,7 +75,7 @@ def test_an_estimate_too_small_for_any_error_has_the_limit_of_one_that_is_a_stan
 
 @pytest.mark.parametrize("n", [20, 60, 500])
 def test_no_interval_of_calibrated_confidence_is_a_point(n):
-    """Sixty of 4,000 were [0, 0] beside an estimate of .05, which is far from excluding an error of .03."""
+    """Six of 400 with n = 60 were [0, 0] beside an estimate of about .05, which excludes no error of .03."""
     rng = np.random.default_rng(0)
     for _ in range(200):
         confidence = rng.random(n)

@@ -49,7 +49,7 @@ class Asker:
     prompts: LocalPrompts
     form: schemas.SchemaGate
     choices: ChoicesGate
-    first: FirstReplies
+    first_replies: FirstReplies
 
     async def ask_all(self) -> dict[str, list[ModelReply]]:
         """Run every stage; set the state's output and messages from the first stage's conversation."""
@@ -103,7 +103,7 @@ class Asker:
             messages = self.prompts.reaching(model, messages, key, self.state)
 
         async def call_model() -> ModelOutput:
-            self.first.check(model)
+            self.first_replies.check(model)
             token = stage_call.set(call)
             try:
                 with refused.needing(self.settings.needed(stage)):
@@ -115,7 +115,7 @@ class Asker:
             if local_model.is_local(model) and not stage.forced_reply:
                 limit = self.settings.settings(stage, model, Draw(number)).get("max_tokens")
                 local_model.count_own_tokens(model, messages, output, limit)
-            self.first.note(model, output)
+            self.first_replies.note(model, output)
             return output
 
         if is_simulated(model):

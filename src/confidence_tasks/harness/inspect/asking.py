@@ -60,7 +60,7 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
         if stage.logprobs
     }
     shared, prompts = SharedCalls(n_conditions), LocalPrompts()
-    form, choices, first = schemas.SchemaGate(), ChoicesGate(), FirstReplies()
+    form, choices, first_replies = schemas.SchemaGate(), ChoicesGate(), FirstReplies()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         question = question_from_metadata(state.metadata)
@@ -73,7 +73,7 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
         with shared.for_question(key) as calls, lost.until_last_reply(state.store):
             condition = str(state.metadata["condition"])
             settings = CallSettings(loaded, stages, parameters, question, condition, state.epoch, effort)
-            asker = Asker(settings, gates, state, generate, calls, prompts, form, choices, first)
+            asker = Asker(settings, gates, state, generate, calls, prompts, form, choices, first_replies)
             replies = await asker.ask_all()
         counts = {kind: count for kind, count in tokens_spent(replies).items() if not math.isnan(count)}
         state.metadata = {**state.metadata, **counts}

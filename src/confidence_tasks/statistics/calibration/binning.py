@@ -595,8 +595,8 @@ def ece_interval(
     with the number of questions minus one degrees of freedom replaces the normal quantile.
 
     An estimate by more than one standard error below its mean for a true ECE of 0 has the upper limit of an estimate
-    one standard error below it (a power-constrained limit). Otherwise one in forty intervals of calibrated confidence
-    would be the point 0, whatever the number of trials.
+    one standard error below it (a power-constrained limit). Otherwise some intervals of calibrated confidence, up
+    to one in forty by the level, would be the point 0, whatever the number of trials.
 
     The coverage of 95% intervals was simulated for several kinds of subjects, see ``docs/reliability.md``.
 
