@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from tests.sizes import ALL, Positions, is_sampled
 
 if TYPE_CHECKING:
     from tests.unit.report.paper_runs import PaperReport
@@ -20,10 +21,25 @@ if TYPE_CHECKING:
 # many times the cost. Commands that tests start inherit it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# A busy machine may stall any example, so there is no deadline. The project's own check draws more of them.
+# A busy machine may stall any example, so there is no deadline. Before a release, more of them are drawn.
 settings.register_profile("quick", deadline=None, max_examples=30)
 settings.register_profile("thorough", deadline=None, max_examples=60)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "thorough" if ALL else "quick"))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out combinations of parameters that only a release runs, but none that is asked for by its name."""
+    if ALL or any("[" in argument for argument in config.args):
+        return
+    positions, left_out = Positions(), set()
+    for item in items:
+        if mark := item.get_closest_marker("sampled"):
+            function = item.nodeid.partition("[")[0]
+            values = [positions.of(function, name, item.callspec.params[name]) for name in mark.args]
+            if not is_sampled(values, **mark.kwargs):
+                left_out.add(item)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests import sizes
+
 from confidence_tasks.catalogue import studies
 from confidence_tasks.studies.signals.table import SIGNALS
 
@@ -72,6 +74,17 @@ SMALL_RUNS: Mapping[str, SmallRun] = {
         SmallRun("fermieval_sampling", {"n": 4, "samples": 3, "levels": 0.9}, "tunnel", needs_mirror=True),
     )
 }
+
+
+KINDS = (
+    tuple(SMALL_RUNS)
+    if sizes.ALL
+    else (
+        *("scale_granularity", "riskeval", "signals", "lifeeval", "boolq"),
+        *("nlp_metad", "fermieval", "fermieval_logprob", "fermieval_sampling"),
+    )
+)
+"""Tasks that the check runs where a release runs all: the others differ from one of these in their questions alone."""
 
 
 EXAMPLE_RUNS: Mapping[str, SmallRun] = {

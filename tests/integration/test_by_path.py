@@ -8,7 +8,7 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog, read_eval_log
 from tests.integration.commands import run, run_anew
 from tests.integration.golden_logs import path_of
-from tests.small_runs import SMALL_RUNS, arguments
+from tests.small_runs import KINDS, SMALL_RUNS, arguments
 
 from confidence_tasks.logs.log_scores import logged_metrics
 
@@ -56,7 +56,7 @@ def test_a_log_is_scored_by_path(path: Path, tmp_path: Path) -> None:
     assert_scored(example, log, tmp_path, "--scorer", str(path))
 
 
-@pytest.mark.parametrize("task", sorted(SMALL_RUNS))
+@pytest.mark.parametrize("task", sorted(KINDS))
 def test_a_log_is_scored_by_the_scorer_that_it_names(task: str, tmp_path: Path) -> None:
     example = read_eval_log(path_of(SMALL_RUNS[task]))
     log = shutil.copy(example.location, tmp_path)

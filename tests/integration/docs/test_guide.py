@@ -144,6 +144,7 @@ def test_the_calls_of_the_readme_are_those_of_a_run(study: Study, task: str) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.sampled("task")
 @pytest.mark.parametrize("task", [name for each in studies() for name in each.designs])
 def test_the_calls_of_the_readme_are_those_that_plan_announces(task: str) -> None:
     mirror = local_data()

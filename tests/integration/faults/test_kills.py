@@ -17,6 +17,7 @@ def whole(request: pytest.FixtureRequest, tmp_path_factory) -> tuple[str, Undist
     return request.param, undisturbed(run, tmp_path_factory.mktemp("undisturbed"))
 
 
+@pytest.mark.sampled("seed", "whole", one_in=2)
 @pytest.mark.parametrize("seed", [1000, 1001])
 def test_no_kill_loses_doubles_or_changes_a_trial(
     seed: int, whole: tuple[str, Undisturbed], tmp_path: Path

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.integration.faults.loopback import ENVIRONMENT
 from tests.integration.faults.misbehaviours import MISBEHAVIOURS, fates
-from tests.small_runs import SMALL_RUNS
+from tests.small_runs import KINDS, SMALL_RUNS
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +24,7 @@ SMALLER: Mapping[str, Mapping[str, Any]] = {
 """One condition, or two samples: each is asked all questions. The others have conditions beside the disturbed one."""
 
 
-@pytest.mark.parametrize("task", SMALL_RUNS)
+@pytest.mark.parametrize("task", KINDS)
 def test_what_a_server_does_wrong_is_lost_or_not_read_and_disturbs_nothing_else(
     task: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import Logprob, Logprobs, Model, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import includes
 from inspect_ai.solver import generate
-from tests.small_runs import SMALL_RUNS, SmallRun, arguments
+from tests.small_runs import KINDS, SMALL_RUNS, SmallRun, arguments
 
 from confidence_tasks import _registry
 from confidence_tasks.report import trials
@@ -56,7 +56,7 @@ def told(log: EvalLog) -> list[int]:
     return [*(sum(int(each[i]) for each in counts) for i in (0, 1)), len(table)]
 
 
-@pytest.fixture(params=list(SMALL_RUNS))
+@pytest.fixture(params=KINDS)
 def small(request: pytest.FixtureRequest) -> SmallRun:
     chosen = SMALL_RUNS[request.param]
     if chosen.needs_mirror:

@@ -10,7 +10,7 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import ModelAPI, ModelOutput, get_model, modelapi
 from tests.integration.inspect.conftest import Run
 from tests.local_data import local_data
-from tests.small_runs import SMALL_RUNS, SmallRun, arguments
+from tests.small_runs import KINDS, SMALL_RUNS, SmallRun, arguments
 
 from confidence_tasks.decisions.plan import PlannedTask, plan_run
 from confidence_tasks.decisions.tokens import token_counter
@@ -51,7 +51,7 @@ def made(small: SmallRun, folder: Path) -> PlannedTask:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", SMALL_RUNS)
+@pytest.mark.parametrize("task", KINDS)
 def test_a_run_of_a_simulated_subject_makes_the_planned_calls(task: str, tmp_path: Path, run: Run) -> None:
     small = SMALL_RUNS[task]
     planned = made(small, tmp_path)
@@ -62,7 +62,7 @@ def test_a_run_of_a_simulated_subject_makes_the_planned_calls(task: str, tmp_pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", SMALL_RUNS)
+@pytest.mark.parametrize("task", KINDS)
 def test_a_run_of_another_model_makes_the_planned_calls(task: str, tmp_path: Path, run: Run) -> None:
     planned = made(SMALL_RUNS[task], tmp_path)
     expected = plan_run(planned, token_counter())

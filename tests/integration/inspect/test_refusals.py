@@ -188,6 +188,7 @@ def test_a_thought_is_no_part_of_the_conversation_that_goes_on(
     assert asked[quirk] == asked["plain"]
 
 
+@pytest.mark.sampled("quirks", "make", one_in=2)
 @pytest.mark.parametrize("quirks", ["think+lp-thought", "reasoning+lp-thought"])
 @pytest.mark.parametrize(
     "make",

@@ -17,7 +17,7 @@ from inspect_ai.model import (
     TopLogprob,
     get_model,
 )
-from tests.small_runs import SMALL_RUNS, arguments
+from tests.small_runs import KINDS, SMALL_RUNS, arguments
 from tests.stages import agreement, sureness
 
 from confidence_tasks import _registry
@@ -271,7 +271,7 @@ def test_efforts_of_one_run_read_as_runs_of_one_effort_each(made, tmp_path):
 
 
 @pytest.mark.usefixtures("mirror")
-@pytest.mark.parametrize("small", SMALL_RUNS.values(), ids=lambda small: small.task)
+@pytest.mark.parametrize("small", [SMALL_RUNS[task] for task in KINDS], ids=KINDS)
 def test_every_task_is_asked_at_every_effort_and_its_trials_have_the_tokens(small, tmp_path):
     mock = Mock(lambda *_: "Answer: A\nConfidence: 10")
     made = getattr(_registry, small.task)(**arguments(small, tmp_path), efforts="low,1024")

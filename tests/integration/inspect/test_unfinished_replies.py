@@ -100,6 +100,7 @@ UNFINISHED: dict[str, tuple[Callable[[], Model], str]] = {
 }
 
 
+@pytest.mark.sampled("name", "small")
 @pytest.mark.parametrize("name", UNFINISHED)
 def test_an_unfinished_reply_is_neither_answer_nor_abstention(
     name: str, small: SmallRun, tmp_path: Path
@@ -227,6 +228,7 @@ def price() -> None:
     set_model_info("mockllm/model", ModelInfo(cost=cost))
 
 
+@pytest.mark.sampled("task", "limit")
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("task", DISTURBED)
 @pytest.mark.usefixtures("price")

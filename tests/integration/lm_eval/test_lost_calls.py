@@ -48,6 +48,7 @@ def test_a_server_that_answers_no_call_stops_the_run_after_three(quirk: str, ser
     assert len(server.requests) == 3
 
 
+@pytest.mark.sampled("concurrent", "task", "quirk", one_in=2)
 @pytest.mark.parametrize("concurrent", [1, 4])
 @pytest.mark.parametrize("task", [TASK, STAGES])
 @pytest.mark.parametrize("quirk", NOT_JSON)

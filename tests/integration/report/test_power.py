@@ -176,6 +176,7 @@ def test_what_cannot_be_planned_is_refused(changed: dict[str, object], said: str
 
 
 @pytest.mark.slow
+@pytest.mark.sampled("measure")
 @pytest.mark.parametrize(
     ("study", "measure"), [(s, m) for s, plan in power_designs().items() for m in plan.measures]
 )

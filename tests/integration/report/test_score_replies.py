@@ -101,6 +101,7 @@ def trials(log: EvalLog) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled("study", "suffix")
 @pytest.mark.parametrize("study", reply_forms())
 @pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
 def test_a_recorded_run_gives_the_trials_and_metrics_of_the_run(

@@ -43,6 +43,7 @@ def test_every_study_is_audited():
 
 
 @pytest.mark.slow
+@pytest.mark.sampled("study", "n", "subject")
 @every_study
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("subject", SUBJECTS)
@@ -72,6 +73,7 @@ def test_no_number_that_its_documentation_disowns(study, subject, n, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled("subject", "study", "n", one_in=2)
 @pytest.mark.parametrize("subject", [name for name in SUBJECTS if "unrelated" in name])
 @pytest.mark.parametrize(
     "study", [STUDIES["scales"], STUDIES["nlp_metad"], STUDIES["signals"]], ids=lambda study: study.name
