@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from lm_eval.api.model import TemplateLM
 from tests.integration.faults.loopback import Server
+from tests.integration.faults.wire import Wire
 from tests.integration.lm_eval.servers import chat, completions, run_on_server, samples_of
 
 from confidence_tasks.harness.lm_eval.generated import Generated, stop_of
 from confidence_tasks.harness.lm_eval.wire import generations
+from confidence_tasks.harness.refusals import StopError
 
 pytestmark = pytest.mark.slow
 
@@ -103,6 +105,42 @@ def test_reasons_are_read_in_the_words_of_servers(output: dict[str, Any], stops:
     assert found == ["a", "b"][: len(stops)]
 
 
+@pytest.mark.parametrize(
+    ("quirk", "task"),
+    [
+        ("empty", "scale_granularity_0_100_arithmetic"),
+        ("empty-stop", "sciq_confidence_arithmetic"),
+        ("reply-in-reasoning", TASKS[1]),
+        ("think-cut", "riskeval_lambda10_arithmetic"),
+    ],
+)
+@pytest.mark.parametrize("concurrent", [1, 3])
+def test_a_model_that_finishes_no_reply_is_not_asked_for_all(
+    concurrent: int, quirk: str, task: str, server: Server, tmp_path: Path
+) -> None:
+    model, cache = chat(server, quirk, num_concurrent=concurrent), str(tmp_path / "cache")
+    with pytest.raises(StopError, match=r"none of the first 10 replies of .* has a text.*max_gen_toks=8192"):
+        run_on_server(model, task, n=30, use_cache=cache)
+    paid = len(server.requests)
+    assert 10 <= paid < 10 + concurrent
+    # Those that were paid for are kept, and the same model is asked again with another limit.
+    with pytest.raises(StopError, match="none of the first 10"):
+        run_on_server(model, task, n=30, use_cache=cache)
+    assert paid < len(server.requests) < paid + 10 + concurrent
+
+
+def test_a_single_reply_with_a_text_or_a_content_filter_is_enough(server: Server) -> None:
+    server.behaviour = lambda attempt, asked, reply: Wire(
+        body=reply if len(server.requests) == 9 else {**reply, "choices": [cut_off(reply["choices"][0])]}
+    )
+    assert [trial["status"] for trial in trials(chat(server, ""), TASKS[0], n=14)].count("truncated") == 13
+    assert {trial["status"] for trial in trials(chat(server, "filter"), TASKS[0], n=14)} == {"filtered"}
+
+
+def cut_off(choice: dict[str, Any]) -> dict[str, Any]:
+    return {**choice, "message": {"role": "assistant", "content": ""}, "finish_reason": "length"}
+
+
 class CountsTokens(TemplateLM):
     """A model of another library than transformers, which says nothing about the end of a reply."""
 
@@ -131,3 +169,20 @@ def test_tokens_of_another_local_model_are_counted_against_the_limit() -> None:
     for limit, cut in ((4, 4), (5, 2), (7, 0)):
         read = trials(CountsTokens(), TASKS[0], n=4, gen_kwargs={"max_gen_toks": limit})
         assert [trial["status"] for trial in read].count("truncated") == cut
+
+
+def test_a_network_in_this_process_that_says_nothing_stops_after_ten_replies() -> None:
+    generated: list[str] = []
+
+    class HFLM(CountsTokens):
+        backend, batch_size = "causal", 4
+
+        def generate_until(self, requests: Any, disable_tqdm: bool = False) -> list[str]:
+            for request in requests:
+                generated.append(request.args[0])
+                self.cache_hook.add_partial("generate_until", request.args, "<think>\nLet me see")
+            return ["<think>\nLet me see"] * len(requests)
+
+    with pytest.raises(StopError, match=r"none of the first 10 replies of HFLM .*max_gen_toks=8192"):
+        trials(HFLM(), TASKS[0], n=30)
+    assert len(generated) == 10

@@ -14,7 +14,7 @@ from confidence_tasks.harness.conversation import conversations_of
 from confidence_tasks.harness.inspect import local_model, refused, schemas, turns
 from confidence_tasks.harness.inspect.call_settings import CallSettings
 from confidence_tasks.harness.inspect.choices import ChoicesGate, Draw
-from confidence_tasks.harness.inspect.first_replies import FirstReplies
+from confidence_tasks.harness.inspect.first_replies import FirstRepliesOfModels
 from confidence_tasks.harness.inspect.local_prompts import LocalPrompts
 from confidence_tasks.harness.inspect.model_calls import ask_once, asked_model, is_simulated
 from confidence_tasks.harness.inspect.model_replies import has_probabilities, stage_replies
@@ -49,7 +49,7 @@ class Asker:
     prompts: LocalPrompts
     form: schemas.SchemaGate
     choices: ChoicesGate
-    first_replies: FirstReplies
+    first_replies: FirstRepliesOfModels
 
     async def ask_all(self) -> dict[str, list[ModelReply]]:
         """Run every stage; set the state's output and messages from the first stage's conversation."""

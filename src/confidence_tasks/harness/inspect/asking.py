@@ -15,7 +15,7 @@ from confidence_tasks.harness.inspect.asker import Asker
 from confidence_tasks.harness.inspect.call_settings import CallSettings
 from confidence_tasks.harness.inspect.choices import ChoicesGate
 from confidence_tasks.harness.inspect.efforts import refuse_effort
-from confidence_tasks.harness.inspect.first_replies import FirstReplies
+from confidence_tasks.harness.inspect.first_replies import FirstRepliesOfModels
 from confidence_tasks.harness.inspect.local_model import (
     is_local,
 )
@@ -60,7 +60,7 @@ def ask_stages(study: str, parameters: dict[str, Any], n_conditions: int = 1) ->
         if stage.logprobs
     }
     shared, prompts = SharedCalls(n_conditions), LocalPrompts()
-    form, choices, first_replies = schemas.SchemaGate(), ChoicesGate(), FirstReplies()
+    form, choices, first_replies = schemas.SchemaGate(), ChoicesGate(), FirstRepliesOfModels()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         question = question_from_metadata(state.metadata)

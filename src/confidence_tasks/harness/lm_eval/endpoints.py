@@ -32,12 +32,12 @@ from confidence_tasks.harness.compat_models import (
 )
 from confidence_tasks.harness.lm_eval import wire
 from confidence_tasks.harness.lm_eval.chat import run_of
+from confidence_tasks.harness.lm_eval.first_replies import note_reply
 from confidence_tasks.harness.lm_eval.generated import Generated
 from confidence_tasks.harness.lm_eval.measured import Unmeasured, measured
 from confidence_tasks.harness.refusals import (
     REFUSING,
     Refusals,
-    RefusedParameterError,
     StopError,
     quoted,
     read_refusal,
@@ -100,8 +100,8 @@ class Server:
         The model.
     refusals : Refusals
         The parameters that the server refuses.
-    stopped : RefusedParameterError or None
-        The refusal of a parameter that is needed.
+    stopped : StopError or None
+        Why no more calls are made: a needed parameter is refused, or none of the first replies has a text.
     lowered : set of str
         Notes on parameters that the server lowers without a word.
     measured : bool
@@ -110,7 +110,7 @@ class Server:
 
     model: LM
     refusals: Refusals
-    stopped: RefusedParameterError | None = None
+    stopped: StopError | None = None
     lowered: set[str] = field(default_factory=set)
     measured: bool = False
 
@@ -126,6 +126,8 @@ class Server:
 
         ``needed`` has the parameters that cannot be left out, each with what the user can do.
         """
+        if self.stopped:
+            return {_UNANSWERED: str(self.stopped), "n": len(messages)}
         limit: Any = self.model
         trying = Retrying(
             stop=stop_after_attempt(max(limit.max_retries, 1)),
@@ -135,7 +137,7 @@ class Server:
         make = partial(payload_of, self.model, messages, generate=generate, gen_kwargs=gen_kwargs)
         try:
             outputs: dict[str, Any] = trying(self._attempt, needed, make, len(messages))
-        except RefusedParameterError as error:
+        except StopError as error:
             self.stopped = self.stopped or error
             return {_UNANSWERED: str(error), "n": len(messages)}
         except RetryError as error:
@@ -199,7 +201,10 @@ class Server:
             return [Generated("", lost=problem)] * output["n"]
         replies = wire.generations(output, parse)
         # A chat endpoint replies to one prompt, so that several replies are choices.
-        return [wire.with_choices(replies, output)] if sends_settings(self.model) else replies
+        replies = [wire.with_choices(replies, output)] if sends_settings(self.model) else replies
+        for reply in replies:
+            self.stopped = self.stopped or note_reply(self.model, self.address, reply)
+        return replies
 
     def scores(self, outputs: Any, parse: Callable[..., Any], *, tokens: Any, ctxlens: Any) -> list[Any]:
         """Return the log-probabilities in outputs of `call`."""
@@ -224,8 +229,10 @@ class Server:
 
         Raises
         ------
-        RefusedParameterError
+        StopError
             If the server refuses a needed parameter.
+        UnfinishedError
+            If none of its first replies has a text.
         UnansweredError
             If it answers none of the first requests.
         """
@@ -234,7 +241,7 @@ class Server:
         with calls_through(self.model, call, self.texts, self.scores, one_by_one=True):
             while len(found) < min(_FIRST, len(asked)):
                 found += ask(asked[len(found) : len(found) + 1])
-                self._stop_if_refused()
+                self._raise_if_stopped()
                 if settles(found[-1]):
                     break
         if not any(map(is_answered, found)):
@@ -242,12 +249,13 @@ class Server:
         if rest := asked[len(found) :]:
             with calls_through(self.model, call, self.texts, self.scores, one_by_one=False):
                 found += ask(rest)
-            self._stop_if_refused()
+            self._raise_if_stopped()
         return found
 
-    def _stop_if_refused(self) -> None:
-        if self.stopped:
-            raise self.stopped
+    def _raise_if_stopped(self) -> None:
+        error, self.stopped = self.stopped, None
+        if error:
+            raise error
 
     def generate(
         self,

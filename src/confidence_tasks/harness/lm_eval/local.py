@@ -1,4 +1,4 @@
-"""Models that lm-eval runs in this process: whether their replies were cut off at the limit of tokens."""
+"""Models that lm-eval runs in this process: whether their replies were cut off, and whether the first have a text."""
 
 from __future__ import annotations
 
@@ -11,16 +11,23 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM, TemplateLM
 
 from confidence_tasks.harness.compat_models import generations_through, goes_on, has_network
+from confidence_tasks.harness.lm_eval.first_replies import note_reply
 from confidence_tasks.harness.lm_eval.generated import Generated
 
 
 def generate(model: LM, requests: Sequence[Instance], **options: Any) -> list[str]:
-    """Return the model's replies, with the reason of those that were cut off."""
+    """Return the model's replies, with the reason of those that were cut off.
+
+    Raises UnfinishedError if none of the first replies of an ``hf`` model has a text. Other models hand over their
+    replies when all are there.
+    """
     found: defaultdict[str, deque[Generated]] = defaultdict(deque)
 
     def keep(request: Any, text: str, row: Sequence[int] | None) -> Generated:
         reply = Generated(text, stop="length" if _is_cut(model, request[1], text, row) else "")
         found[_key(request)].append(reply)
+        if has_network(model) and (error := note_reply(model, type(model).__name__, reply)):
+            raise error
         return reply
 
     with generations_through(model, keep):
