@@ -131,7 +131,8 @@ def families(
         for number, scale in enumerate(SCALES):
             sources = [PairedTables.of(*pair) for pair in zip(tables[scale], tables[BASELINE], strict=True)]
             pairs = {name: (sides[scale][name], sides[BASELINE][name]) for name in names}
-            tested = paired_differences(sources, pairs, Settings(n_exchanges), rng, papers_test=False)
+            settings = Settings(n_exchanges, exchange_factor=1)
+            tested = paired_differences(sources, pairs, settings, rng, papers_test=False)
             for name, difference in tested.items():
                 interval = difference.interval
                 found[name].p_values[study, number] = difference.p_value

@@ -13,7 +13,7 @@ from confidence_tasks.logs.clusters import with_units
 from confidence_tasks.logs.sequences import of_stopped_run
 from confidence_tasks.logs.task_trials import TaskTrials
 from confidence_tasks.report.checks import notice_records
-from confidence_tasks.report.estimates.settings import Settings
+from confidence_tasks.report.estimates.settings import N_RESAMPLES, Settings
 from confidence_tasks.report.extra_tables import trials_frame
 from confidence_tasks.report.given import (
     Data,
@@ -44,7 +44,7 @@ def summary(
     measures: Sequence[str] | None = None,
     kind: str = "confidence",
     level: float = 0.95,
-    n_resamples: int = 10_000,
+    n_resamples: int = N_RESAMPLES,
     seed: int = 0,
 ) -> Summary:
     """Summarise the accuracy, calibration and metacognition of answers with a confidence.
@@ -91,7 +91,7 @@ def summary(
         ``coverage_gap``, ``width`` and ``winkler``, the latter two also after a conformal adjustment.
     level : float, default 0.95
         Nominal coverage of the intervals, in (0, 1).
-    n_resamples : int, default 10000
+    n_resamples : int, default 2000
         Number of resamples of the questions.
     seed : int, default 0
         Seed of the resamples.
@@ -129,7 +129,7 @@ def summary(
     >>> correct = rng.random(500) < confidence - 0.1
     >>> summary(correct, confidence, measures=["accuracy", "ece", "auroc"])
     measure   value    95% interval    n
-    Accuracy  0.666  [0.623, 0.706]  500
+    Accuracy  0.666  [0.624, 0.706]  500
     ECE       0.099  [0.060, 0.138]  500
     AUROC     0.715  [0.665, 0.760]  500
     """

@@ -69,7 +69,7 @@ def test_docstrings_are_laid_out_and_not_quoted(site: Path) -> None:
 def test_a_parameter_that_shares_a_line_keeps_its_own_type_and_default(site: Path) -> None:
     page = (site / "reference" / "confidence_tasks.html").read_text(encoding="utf-8")
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page))
-    assert re.findall(r"n_resamples \((\w+), default: (\w+) ?\)", text) == [("int", "10000")] * 3
+    assert re.findall(r"n_resamples \((\w+), default: (\w+) ?\)", text) == [("int", "2000")] * 3
     assert re.findall(r"seed \((\w+), default: (\w+) ?\)", text)[:3] == [("int", "0")] * 3
 
 

@@ -29,14 +29,14 @@ class Normal:
 def test_of_normal_estimates_it_is_their_difference(correlation, value):
     """Also where the lower end of one stands at its bound."""
     covariance = correlation * 0.1 * 0.2
-    difference, error = mover(Normal(value, 0.1), Normal(2.0, 0.2), correlation, 0.9)
+    difference, error = mover(Normal(value, 0.1).limits, Normal(2.0, 0.2).limits, correlation, 0.9)
     assert difference == pytest.approx(value - 2.0)
     assert error == pytest.approx(np.sqrt(0.1**2 + 0.2**2 - 2 * covariance))
 
 
 def test_what_is_alike_differs_by_nothing():
     held = BinnedTrials.of(np.repeat([1.0, 0.0], [70, 30]), np.full(100, 0.8))
-    assert mover(held, held, 1.0, 0.95) == (0.0, 0.0)
+    assert mover(held.limits, held.limits, 1.0, 0.95) == (0.0, 0.0)
 
 
 def test_estimates_that_are_too_high_by_different_amounts_differ_by_the_truth():
@@ -47,7 +47,7 @@ def test_estimates_that_are_too_high_by_different_amounts_differ_by_the_truth():
         chance = rng.choice(np.arange(0.525, 0.85, 0.05), 150)
         correct = (rng.random(150) < chance).astype(float)
         stated = (chance + 0.1, chance + 0.02)
-        difference, error = mover(*(BinnedTrials.of(correct, c) for c in stated), 0.5, 0.95)
+        difference, error = mover(*(BinnedTrials.of(correct, c).limits for c in stated), 0.5, 0.95)
         held.append(abs(difference - 0.08) <= 1.96 * error)
         plain.append(ece(correct, stated[0]) - ece(correct, stated[1]))
     assert np.mean(held) > 0.9

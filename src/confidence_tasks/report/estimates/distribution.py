@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,7 +12,14 @@ from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.statistics import Estimate, Interval
 from confidence_tasks.statistics.core import FloatArray
 from confidence_tasks.statistics.inference.clusters import Clusters, skewness_corrected
-from confidence_tasks.statistics.inference.limits import PROPORTION, Bounds, InvertedTest, Method, Resampled
+from confidence_tasks.statistics.inference.limits import (
+    PROPORTION,
+    Bounds,
+    InvertedTest,
+    Limits,
+    Method,
+    Resampled,
+)
 from confidence_tasks.statistics.inference.resampling import interval_of
 from confidence_tasks.study.inference import Informative
 
@@ -55,6 +62,7 @@ class Distribution:
     inverted_test: InvertedTest | None = None
     clusters: Clusters | None = None
     by_question: FloatArray | None = None
+    _limits: dict[float, Limits] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def degrees(self) -> float:
@@ -117,8 +125,15 @@ class Distribution:
         interval = skewness_corrected(interval, self.clusters, method, bounds)
         if self.inverted_test is None or len(self.questions) < 2:
             return interval
-        low, high = self.inverted_test.limits(settings.level)
+        low, high = self.limits_of_test(settings.level)
         return replace(interval, low=low, high=high, method="test_inversion")
+
+    def limits_of_test(self, level: float) -> Limits:
+        """Return the limits by the inverted test; a condition that others are compared with computes them once."""
+        assert self.inverted_test is not None
+        if level not in self._limits:
+            self._limits[level] = self.inverted_test.limits(level)
+        return self._limits[level]
 
 
 def freedom_of_sum(parts: Sequence[Distribution]) -> float:

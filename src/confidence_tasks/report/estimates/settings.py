@@ -10,6 +10,12 @@ import numpy as np
 from confidence_tasks.logs.about_models import AboutModels
 from confidence_tasks.report.groups import ModelGroups
 
+N_RESAMPLES = 2_000
+"""Default number of resamples: the standard error of a limit is then 6% of that of the estimate.
+
+Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 14, doi:10.1201/9780429246593.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -25,18 +31,26 @@ class Settings:
         Seed of all draws.
     groups : tuple
         Named groups of models; some tables show the mean of each.
-    about : tuple
-        What the user's file says of models; some tables of papers show it.
     cluster : str
         What questions of a cluster share, as in :func:`confidence_tasks.logs.clusters.with_units`.
+    about : tuple
+        What the user's file says of models; some tables of papers show it.
+    exchange_factor : int
+        How many times as many exchanges a test has whose p-value is about to be below 0.1.
     """
 
-    n_resamples: int = 10_000
+    n_resamples: int = N_RESAMPLES
     level: float = 0.95
     seed: int = 0
     groups: ModelGroups = ()
     cluster: str = ""
     about: AboutModels = ()
+    exchange_factor: int = 5
+
+    @property
+    def n_exchanges(self) -> tuple[int, int]:
+        """Number of exchanges of a test, and of one whose p-value is about to be below 0.1."""
+        return self.n_resamples, self.n_resamples * self.exchange_factor
 
     def seed_of(self, *purpose: str) -> tuple[int, int]:
         """Return the seed of the draws for one purpose: the same in every report, whatever else is in it."""

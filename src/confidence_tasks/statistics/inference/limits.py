@@ -62,6 +62,8 @@ def wilson_interval(
 Method: TypeAlias = Literal["percentile", "student", "transformed", "wilson", "none"]
 METHODS: tuple[Method, ...] = get_args(Method)
 Limits: TypeAlias = tuple[Estimate, Estimate]
+LimitsAt: TypeAlias = Callable[[float], Limits]
+"""Function of the level of an interval that returns its limits."""
 Bounds: TypeAlias = tuple[float, float]
 
 PROPORTION: Bounds = (0.0, 1.0)
@@ -325,7 +327,7 @@ def resample_correlation(one: FloatArray, other: FloatArray) -> float:
     return float(np.mean((a - a.mean()) * (b - b.mean())) / spread) if spread > 0.0 else 0.0
 
 
-def mover(first: InvertedTest, second: InvertedTest, correlation: float, level: float) -> tuple[float, float]:
+def mover(first: LimitsAt, second: LimitsAt, correlation: float, level: float) -> tuple[float, float]:
     """Estimate a difference without bias, and its standard error, from two intervals by test inversion.
 
     The unbiased estimate of each term is the value at which its test statistic is 0. The standard error follows from
@@ -333,8 +335,8 @@ def mover(first: InvertedTest, second: InvertedTest, correlation: float, level: 
 
     Parameters
     ----------
-    first, second : InvertedTest
-        The terms of the difference.
+    first, second : callable
+        ``limits(level)`` of the interval of either term, by the inversion of a test.
     correlation : float
         Correlation of the two estimates.
     level : float
@@ -351,16 +353,16 @@ def mover(first: InvertedTest, second: InvertedTest, correlation: float, level: 
     doi:10.1002/sim.3095.
     """
     (center, error), (other_center, other_error) = (
-        _center_and_error(test, level) for test in (first, second)
+        _center_and_error(limits, level) for limits in (first, second)
     )
     # Written so that equal errors cancel without rounding.
     variance = (error - other_error) ** 2 + 2.0 * (1.0 - correlation) * error * other_error
     return center - other_center, math.sqrt(max(variance, 0.0))
 
 
-def _center_and_error(test: InvertedTest, level: float) -> tuple[float, float]:
-    center = float(np.mean(test.limits(_NO_LEVEL)))
-    low, high = test.limits(level)
+def _center_and_error(limits: LimitsAt, level: float) -> tuple[float, float]:
+    center = float(np.mean(limits(_NO_LEVEL)))
+    low, high = limits(level)
     return center, max(center - low, high - center, 0.0) / float(scipy.special.ndtri((1.0 + level) / 2.0))
 
 
