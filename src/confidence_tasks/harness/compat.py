@@ -244,6 +244,14 @@ def run_settings() -> GenerateConfig:
     return settings
 
 
+def running_eval() -> str:
+    """Return the identifier of the evaluation whose sample is running; empty if there is none.
+
+    Needs ``inspect_ai.log._samples.sample_active``. Tested on Inspect 0.3.285.
+    """
+    return getattr(import_module("inspect_ai.log._samples").sample_active(), "eval_id", "")
+
+
 def built_in_provider(model: Model) -> str:
     """Return the module name of a model's provider, such as ``hf``; empty if the provider is not Inspect's own.
 

@@ -1,9 +1,9 @@
-"""A run stops if none of a model's first replies has a text, before the others are paid for."""
+"""A run stops if none of a model's first replies can be used, before the others are paid for."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from confidence_tasks.harness.refusals import FIRST_REPLIES, StopError
 from confidence_tasks.harness.stopped import PROBLEMS
@@ -13,49 +13,67 @@ from confidence_tasks.study.stage import Stop
 
 
 class UnfinishedError(StopError):
-    """None of the first replies of a model has a text."""
+    """None of the first replies of a model can be used."""
 
 
 @dataclass
 class FirstReplies:
-    """Counts the first replies of a model that are empty or reasoning only, until one has a text.
+    """Counts the first replies of a model that cannot be used, until one can.
 
-    Replies that a content filter stopped are not counted: they depend on the question.
+    They are empty or reasoning only, or they have another problem. Replies that a content filter stopped are not
+    counted, and of those to a question with another problem only one: they depend on the question.
 
     Attributes
     ----------
     model : str
         The model, for the message.
-    option : str
-        The harness's option for a higher limit of tokens, with a value.
+    fix : str
+        What the user can do.
+    wanted : str
+        What none of the replies has or is.
     fault : str
         Why the run stops; empty if it does not.
 
     Examples
     --------
-    >>> first = FirstReplies("m", "--max-tokens 8192")
+    >>> first = FirstReplies("m", more_room("--max-tokens 8192"))
     >>> for _ in range(FIRST_REPLIES):
     ...     first.note("<think>So", "length")
-    >>> first.fault[:41]
-    'none of the first 10 replies of m has a t'
+    >>> first.fault[:45]
+    'none of the first 10 replies of m has a text,'
     """
 
     model: str
-    option: str
+    fix: str
+    wanted: str = "has a text"
     fault: str = ""
-    _n_empty: float = 0.0
+    _n_unusable: float = 0.0
+    _questions: set[str] = field(default_factory=set)
 
-    def note(self, text: str, stop: Stop) -> None:
-        """Note whether a reply has a text after its thoughts; it may be the last of too many without."""
-        if strip_thoughts(truncate_reply(text)).strip():
-            self._n_empty = math.inf
-        elif stop != "filter":
-            self._n_empty += 1
-        if self._n_empty == FIRST_REPLIES and not self.fault:
-            problem = PROBLEMS[stop] if stop else "empty"
+    def note(self, text: str, stop: Stop, problem: str = "", question: str = "") -> None:
+        """Note a reply; it may be the last of too many that cannot be used.
+
+        ``problem`` says why a reply to a ``question`` cannot be used although it has a text; empty if it can.
+        """
+        has_text = bool(strip_thoughts(truncate_reply(text)).strip())
+        if has_text and not problem:
+            self._n_unusable = math.inf
+        elif stop == "filter" or (has_text and question in self._questions):
+            return
+        self._n_unusable += 1
+        self._questions.add(question)
+        if self._n_unusable == FIRST_REPLIES:
+            last = f"the last one was {PROBLEMS[stop] if stop else 'empty'}"
+            reason = problem if has_text and not stop else last
             self.fault = (
-                f"none of the first {FIRST_REPLIES} replies of {self.model} has a text, so the run stops before more"
-                f" are paid for (the last one was {problem}). A reasoning model needs more room, such as"
-                f" {self.option}, or less reasoning; a server that returns nothing but reasoning may need its"
-                " reasoning parser"
+                f"none of the first {FIRST_REPLIES} replies of {self.model} {self.wanted}, so the run stops before more"
+                f" are paid for ({reason}). {self.fix}"
             )
+
+
+def more_room(option: str) -> str:
+    """Return what helps a model whose replies have no text; ``option`` is the harness's, with a value."""
+    return (
+        f"A reasoning model needs more room, such as {option}, or less reasoning; a server that returns nothing but"
+        " reasoning may need its reasoning parser"
+    )

@@ -165,7 +165,8 @@ class Stage:
         Text that lm-eval inserts between a prompt and its reply in plain-text prompts.
     problem : callable, optional
         ``problem(reply)`` returns why the tokens of a :class:`ModelReply` cannot be used, empty if they can; by default
-        they can if there are any. If log-probabilities are required, a problem of the first reply stops the run.
+        they can if there are any. If log-probabilities are required, a problem of the first reply stops the run. For a
+        stage with a role, it returns why the text cannot be used; a run stops if none of the first ten can.
     complete : callable, optional
         ``complete(question, condition, text)`` returns whether a reply that was cut off at a token limit still holds
         all that the study reads of it. By default, a study with a single call reads such a reply if its exact format

@@ -331,6 +331,30 @@ def test_a_model_of_inspect_is_the_judge(tmp_path, monkeypatch) -> None:
     assert prompts[0].count("</answer>") == 1
 
 
+@pytest.mark.parametrize(("text", "why"), [("I cannot say", "I cannot say"), ("", "the last one was empty")])
+def test_a_judge_without_a_verdict_is_not_asked_for_all(text, why, tmp_path, monkeypatch) -> None:
+    prompts = []
+
+    def reply(messages, *_):
+        prompts.append(messages[-1].text)
+        output = ModelOutput.from_content("mockllm/model", text)
+        output.usage = ModelUsage()
+        return output
+
+    model = get_model("mockllm/model", custom_outputs=reply, memoize=False)
+    monkeypatch.setattr(judging, "get_model", lambda name: model)
+    rows = [
+        {"question": f"Capital {i}?", "gold": "Lima", "reply": "Answer: The city of Lima"} for i in range(40)
+    ]
+    result = run(written(tmp_path, rows), "--judge", "mockllm/model", "--log-dir", tmp_path / "logs")
+
+    assert result.exit_code
+    assert "none of the first 10 replies of mockllm/model is a verdict" in result.output
+    assert why in result.output
+    assert "Choose another model with --judge" in result.output
+    assert 10 <= len(prompts) <= 10 + judging.AT_ONCE
+
+
 def test_choices_numbers_and_booleans_are_read_as_such(tmp_path) -> None:
     rows = [
         {

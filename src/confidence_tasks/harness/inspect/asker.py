@@ -17,7 +17,7 @@ from confidence_tasks.harness.inspect.choices import ChoicesGate, Draw
 from confidence_tasks.harness.inspect.first_replies import FirstRepliesOfModels
 from confidence_tasks.harness.inspect.local_prompts import LocalPrompts
 from confidence_tasks.harness.inspect.model_calls import ask_once, asked_model, is_simulated
-from confidence_tasks.harness.inspect.model_replies import has_probabilities, stage_replies
+from confidence_tasks.harness.inspect.model_replies import has_probabilities, stage_replies, stage_reply
 from confidence_tasks.harness.inspect.probability_gate import ProbabilityGate
 from confidence_tasks.harness.inspect.roles import ask_stage_role
 from confidence_tasks.harness.inspect.shared_calls import QuestionCalls
@@ -103,7 +103,7 @@ class Asker:
             messages = self.prompts.reaching(model, messages, key, self.state)
 
         async def call_model() -> ModelOutput:
-            self.first_replies.check(model)
+            self.first_replies.check(model, stage.role)
             token = stage_call.set(call)
             try:
                 with refused.needing(self.settings.needed(stage)):
@@ -115,7 +115,10 @@ class Asker:
             if local_model.is_local(model) and not stage.forced_reply:
                 limit = self.settings.settings(stage, model, Draw(number)).get("max_tokens")
                 local_model.count_own_tokens(model, messages, output, limit)
-            self.first_replies.note(model, output)
+            problem = stage.problem(stage_reply(stage, output)) if stage.role and stage.problem else ""
+            self.first_replies.note(
+                model, output, stage.role, problem=problem, question=self.settings.question.id
+            )
             return output
 
         if is_simulated(model):

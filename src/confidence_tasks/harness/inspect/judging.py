@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import anyio
 from inspect_ai.model import GenerateConfig, Model, get_model
 
-from confidence_tasks.harness.inspect.model_replies import reply_text
+from confidence_tasks.harness.first_replies import FirstReplies
+from confidence_tasks.harness.inspect.model_replies import reply_text, why_stopped
 from confidence_tasks.reading.thoughts import strip_thoughts
 from confidence_tasks.study.trial import Question
 
@@ -65,8 +66,24 @@ def read_judgement(reply: str) -> float:
     return _VALUES[verdicts[-1]] if verdicts else math.nan
 
 
+def problem_of_judgement(reply: str) -> str:
+    """Return why a reply is no verdict; empty if it is one.
+
+    Examples
+    --------
+    >>> problem_of_judgement("NONE"), problem_of_judgement("maybe")
+    ('', 'the reply is none of RIGHT, WRONG and NONE: maybe')
+    """
+    if _VERDICT.search(strip_thoughts(reply)):
+        return ""
+    return f"the reply is none of RIGHT, WRONG and NONE: {' '.join(reply[:80].split())}"
+
+
 def judge_answers(model: str, answers: Sequence[tuple[Question, str]]) -> list[float]:
-    """Return the verdicts of a model, such as ``openai/gpt-4o``; equal answers are judged once."""
+    """Return the verdicts of a model, such as ``openai/gpt-4o``; equal answers are judged once.
+
+    Raises ValueError if none of the first replies is a verdict, before the others are paid for.
+    """
     prompts = [judge_prompt(question, answer) for question, answer in answers]
     verdicts = anyio.run(_judge, get_model(model), list(dict.fromkeys(prompts)))
     return [verdicts[prompt] for prompt in prompts]
@@ -74,14 +91,21 @@ def judge_answers(model: str, answers: Sequence[tuple[Question, str]]) -> list[f
 
 async def _judge(model: Model, prompts: Sequence[str]) -> dict[str, float]:
     verdicts: dict[str, float] = {}
+    first = FirstReplies(str(model), "Choose another model with --judge", wanted="is a verdict")
     limit = anyio.CapacityLimiter(AT_ONCE)
 
     async def one(prompt: str) -> None:
         async with limit:
+            if first.fault:
+                return
             output = await model.generate(prompt, config=GenerateConfig(temperature=0.0))
-        verdicts[prompt] = read_judgement(reply_text(output) if output.choices else "")
+        reply = reply_text(output) if output.choices else ""
+        first.note(reply, why_stopped(output), problem_of_judgement(reply), prompt)
+        verdicts[prompt] = read_judgement(reply)
 
     async with anyio.create_task_group() as group:
         for prompt in prompts:
             group.start_soon(one, prompt)
+    if first.fault:
+        raise ValueError(first.fault)
     return verdicts

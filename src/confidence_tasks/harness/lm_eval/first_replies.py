@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 from lm_eval.api.model import LM
 
-from confidence_tasks.harness.first_replies import FirstReplies, UnfinishedError
+from confidence_tasks.harness.first_replies import FirstReplies, UnfinishedError, more_room
 from confidence_tasks.harness.lm_eval.generated import Generated
 
 _found: WeakKeyDictionary[LM, FirstReplies] = WeakKeyDictionary()
@@ -17,7 +17,7 @@ def note_reply(model: LM, name: str, reply: Generated) -> UnfinishedError | None
 
     ``name`` is that of the model in the error. The next run of the model, which may have another limit, counts anew.
     """
-    first = _found.setdefault(model, FirstReplies(name, "--gen_kwargs max_gen_toks=8192"))
+    first = _found.setdefault(model, FirstReplies(name, more_room("--gen_kwargs max_gen_toks=8192")))
     first.note(str(reply), reply.stop)
     if not first.fault:
         return None

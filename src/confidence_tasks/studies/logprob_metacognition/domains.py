@@ -83,6 +83,21 @@ def read_domain(reply: str) -> str:
     >>> read_domain("Geography."), read_domain("Geography or History & Politics"), read_domain("Sports")
     ('Geography', 'Unclassified', 'Unclassified')
     """
-    text = reply[:1_000].casefold().replace(" and ", " & ")
-    named = [label for label in (*CLASSIFIER_LABELS, UNCLASSIFIED) if label.casefold() in text]
+    named = _named(reply)
     return named[0] if len(named) == 1 and named[0] in LEXICON else UNCLASSIFIED
+
+
+def problem_of_domain(reply: str) -> str:
+    """Return why a reply cannot be used, because it names no domain; empty if it names one or several.
+
+    Examples
+    --------
+    >>> problem_of_domain("Sports"), problem_of_domain("Well, it depends")
+    ('', 'the reply names none of the domains: Well, it depends')
+    """
+    return "" if _named(reply) else f"the reply names none of the domains: {' '.join(reply[:80].split())}"
+
+
+def _named(reply: str) -> list[str]:
+    text = reply[:1_000].casefold().replace(" and ", " & ")
+    return [label for label in (*CLASSIFIER_LABELS, UNCLASSIFIED) if label.casefold() in text]

@@ -14,6 +14,7 @@ from confidence_tasks.reading.explanation import explanation
 from confidence_tasks.studies.logprob_metacognition.domains import (
     CLASSIFIER_SYSTEM,
     classifier_prompt,
+    problem_of_domain,
     read_domain,
 )
 from confidence_tasks.studies.logprob_metacognition.replies import ANSWER
@@ -46,7 +47,9 @@ def nlp_metad_scorer(
         trial = trial_from_replies(STUDY, question, state.metadata["condition"], replies, {})
         if domains == "model":
             asked = classifier_prompt(question.text, question.gold or "")
-            reply = await ask_role(CLASSIFIER_ROLE, CLASSIFIER_SYSTEM, asked, state, cache=cache)
+            reply = await ask_role(
+                CLASSIFIER_ROLE, CLASSIFIER_SYSTEM, asked, state, cache=cache, problem=problem_of_domain
+            )
             trial["domain"] = read_domain("" if reply.stop else reply.text)
         text = explanation(STUDY, trial, question, replies[ANSWER][0].tokens)
         return trial_score(STUDY, trial, state.metadata, answer=trial["answer"], explanation=text)

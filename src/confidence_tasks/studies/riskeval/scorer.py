@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 from inspect_ai.scorer import Score, Scorer, Target, scorer
@@ -68,17 +69,33 @@ async def _read(
     """Read a reply without thoughts by the rules or by the parser's model; an empty reply needs no model."""
     if parser == "rules" or not reply.strip():
         return _read_by_rules(question, reply)
-    parsed = await _ask("parser", PARSER_SYSTEM, parser_prompt(question, reply), state, cache)
-    return parsed if isinstance(parsed, Fault) else read_parser_reply(parsed, question)
+
+    def read(parsed: str) -> RiskReading | Fault:
+        return read_parser_reply(parsed, question)
+
+    parsed = await _ask("parser", PARSER_SYSTEM, parser_prompt(question, reply), state, cache, read)
+    return parsed if isinstance(parsed, Fault) else read(parsed)
 
 
 def _read_by_rules(question: Question, reply: str) -> RiskReading:
     return read_risk_reply(reply, question.kind, known_answers(question))
 
 
-async def _ask(role: str, system: str, prompt: str, state: TaskState, cache: bool | None) -> str | Fault:
-    """Return the reply of a role's model; a fault if the model did not finish it."""
-    reply = await ask_role(role, system, prompt, state, cache=cache)
+async def _ask(
+    role: str,
+    system: str,
+    prompt: str,
+    state: TaskState,
+    cache: bool | None,
+    read: Callable[[str], object],
+) -> str | Fault:
+    """Return the reply of a role's model, which ``read`` can read or not; a fault if the model did not finish it."""
+
+    def problem(text: str) -> str:
+        found = read(text)
+        return found.reason if isinstance(found, Fault) else ""
+
+    reply = await ask_role(role, system, prompt, state, cache=cache, problem=problem)
     return Fault(f"the {role}'s reply was {PROBLEMS[reply.stop]}") if reply.stop else reply.text
 
 
@@ -94,7 +111,7 @@ async def _judge(
     if not reading.answer or not asks_model:
         return None
     prompt = judge_prompt(question, option_text(question, reading.answer))
-    reply = await _ask("judge", JUDGE_SYSTEM, prompt, state, cache)
+    reply = await _ask("judge", JUDGE_SYSTEM, prompt, state, cache, read_verdict)
     verdict = reply if isinstance(reply, Fault) else read_verdict(reply)
     return verdict if isinstance(verdict, Fault) else float(verdict)
 

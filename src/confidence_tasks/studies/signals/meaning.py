@@ -116,9 +116,9 @@ def _verdicts(
             raise MissingSignalError(f"the entailment model failed: {error}") from error
     if len(replies) != len(pairs):
         raise MissingSignalError(f"the judge gave {len(replies)} of {len(pairs)} verdicts")
-    verdicts = [read_answer(strip_thoughts(truncate_reply(reply.text)), "boolean").text for reply in replies]
-    if "" in verdicts:
-        raise MissingSignalError("the judge's verdict is neither yes nor no")
+    if problem := next(filter(None, map(problem_of_verdict, replies)), ""):
+        raise MissingSignalError(problem)
+    verdicts = map(_read_verdict, replies)
     return [verdict == "yes" for verdict in verdicts]
 
 
@@ -179,3 +179,18 @@ def entails_both_ways(name: str, question: str, pairs: tuple[tuple[str, str], ..
             logits = model(**encoded).logits
         entailed += (logits.argmax(dim=-1) == entailment).tolist()
     return tuple(forward and back for forward, back in zip(entailed[::2], entailed[1::2], strict=True))
+
+
+def _read_verdict(reply: ModelReply) -> str:
+    return read_answer(strip_thoughts(truncate_reply(reply.text)), "boolean").text
+
+
+def problem_of_verdict(reply: ModelReply) -> str:
+    """Return why a judge's verdict cannot be used; empty if it can.
+
+    Examples
+    --------
+    >>> problem_of_verdict(ModelReply("Yes.")), problem_of_verdict(ModelReply("Perhaps"))
+    ('', "the judge's verdict is neither yes nor no")
+    """
+    return "" if _read_verdict(reply) else "the judge's verdict is neither yes nor no"

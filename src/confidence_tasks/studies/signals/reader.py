@@ -22,7 +22,7 @@ from confidence_tasks.reading.layouts import LAYOUTS
 from confidence_tasks.reading.reply_format import ANSWER_AND_CONFIDENCE
 from confidence_tasks.reading.stated_on_scale import read_stated_confidence
 from confidence_tasks.reading.sureness import SPAN
-from confidence_tasks.study import Question, Reading
+from confidence_tasks.study import ModelReply, Question, Reading
 from confidence_tasks.study.structured import answer_schema, is_structured, on_one_line, read_object
 
 
@@ -120,6 +120,12 @@ def read_percent(reply: str) -> float:
     """
     value = read_stated_confidence(reply, PERCENT)
     return value / 100 if 0 <= value <= 100 else math.nan
+
+
+def problem_of_percent(reply: ModelReply) -> str:
+    """Return why a reply cannot be read as a percentage; empty if it can."""
+    is_missing = math.isnan(read_percent(reply.text))
+    return "the reply states no number from 0 to 100" if is_missing else ""
 
 
 _GUESS = re.compile(

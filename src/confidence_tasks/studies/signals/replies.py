@@ -21,6 +21,7 @@ from confidence_tasks.studies.signals.meaning import (
     ENTAILMENT,
     check_nli_installed,
     judge_prompts,
+    problem_of_verdict,
     sample_answers,
 )
 from confidence_tasks.studies.signals.of_calls import PANEL
@@ -29,6 +30,7 @@ from confidence_tasks.studies.signals.reader import (
     begins_with_verdict,
     ends_in_answer,
     options_of,
+    problem_of_percent,
     read_answer_reply,
 )
 from confidence_tasks.studies.signals.table import COMBINED, SIGNALS
@@ -309,7 +311,7 @@ def signal_stages(parameters: Mapping[str, Any]) -> list[Stage]:
         "temperature": float(parameters["temperature"]),
         "one_request": parameters["one_request"],
     }
-    judge = [Stage("judge", _judge_prompts, role=JUDGE, temperature=0.0)]
+    judge = [Stage("judge", _judge_prompts, role=JUDGE, temperature=0.0, problem=problem_of_verdict)]
     return [
         Stage(
             "answer",
@@ -331,7 +333,10 @@ def signal_stages(parameters: Mapping[str, Any]) -> list[Stage]:
         ),
         _stage("top_k"),
         _stage("distribution"),
-        *(_stage(f"{PANEL}:{role}", kind=PANEL, role=role) for role in _judges(parameters, named)),
+        *(
+            _stage(f"{PANEL}:{role}", kind=PANEL, role=role, problem=problem_of_percent)
+            for role in _judges(parameters, named)
+        ),
     ]
 
 
