@@ -9,7 +9,12 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable
 
+import pytest
+
 ALL = os.environ.get("CONFIDENCE_TASKS_TESTS") == "all"
+
+before_a_release = pytest.mark.skipif(not ALL, reason="only before a release: CONFIDENCE_TASKS_TESTS=all")
+"""Marks a test that takes minutes, and of which another one tries the same on less."""
 
 
 def n_studies(n: int) -> int:

@@ -49,6 +49,7 @@ SCORERS = {"scales": "scale_granularity", "question_sets": "boolq"}
 """The task whose example log a file of a scorer scores, where it is not called the same."""
 
 
+@pytest.mark.sampled("path")
 @pytest.mark.parametrize("path", sorted((ROOT / "scorers").glob("*.py")), ids=lambda path: path.stem)
 def test_a_log_is_scored_by_path(path: Path, tmp_path: Path) -> None:
     example = read_eval_log(path_of(SMALL_RUNS[SCORERS.get(path.stem, path.stem)]))

@@ -110,6 +110,7 @@ def made(request: pytest.FixtureRequest, tmp_path: Path) -> Made:
     return Made(f"confidence_tasks/{NAME}", files[-1], folder, environment)
 
 
+@pytest.mark.sampled("made", one_in=2)
 def test_a_new_study_is_known_everywhere_without_another_edit(made: Made) -> None:
     assert "8 passed" in made.run(
         "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, str(made.test)

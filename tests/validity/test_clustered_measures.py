@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.sizes import n_studies
 from tests.validity.clustered_measures import DESIGNS, coverage, easy
 from tests.validity.clustered_studies import informed, passages
 
@@ -11,7 +12,7 @@ from confidence_tasks.statistics import meta_information, meta_information_inter
 
 pytestmark = pytest.mark.slow
 
-N_STUDIES = 200
+N_STUDIES = n_studies(200)
 
 KNOWN = {"meta_d": 0.91, "coverage": 0.93}
 """Measures whose intervals are known to hold the truth less often than 95% of the time."""
@@ -38,10 +39,10 @@ def test_the_interval_of_meta_information_lies_on_both_sides_of_the_truth(genera
     right, stated = generator(np.random.default_rng(999), 200_000 // times, times)
     truth = float(meta_information(right.ravel(), stated.ravel(), correction="none"))
     below = above = 0
-    for study in range(250):
+    for study in range(N_STUDIES):
         right, stated = generator(np.random.default_rng([study, units, times]), units, times)
         low, high = meta_information_interval(
             right.ravel(), stated.ravel(), questions=np.repeat(np.arange(units), times)
         )
         below, above = below + (truth < low), above + (truth > high)
-    assert max(below, above) / 250 < 0.025 + 4.0 * math.sqrt(0.025 * 0.975 / 250)
+    assert max(below, above) / N_STUDIES < 0.025 + 4.0 * math.sqrt(0.025 * 0.975 / N_STUDIES)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.sizes import n_studies
 
 from confidence_tasks.logs.task_trials import ModelTrials, TaskTrials
 from confidence_tasks.report.estimates.settings import Settings
@@ -16,7 +17,7 @@ from confidence_tasks.studies.fermieval import STUDY as FERMIEVAL
 
 pytestmark = pytest.mark.slow
 
-ALPHA, LEVEL, N, N_STUDIES = 0.05, 0.9, 100, 60
+ALPHA, LEVEL, N, N_STUDIES = 0.05, 0.9, 100, n_studies(90)
 LARGEST = ALPHA + 3.5 * math.sqrt(ALPHA * (1 - ALPHA) / N_STUDIES)
 MEASURES = {
     "all": (

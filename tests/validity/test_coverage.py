@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.stats import binom
+from tests.sizes import n_studies
 from tests.validity.populations import population
 from tests.validity.simulated_studies import Coverage, coverages, printed, studies
 
@@ -20,7 +21,7 @@ from confidence_tasks.statistics.calibration import hard_easy_slope
 
 pytestmark = pytest.mark.slow
 
-N, N_STUDIES, SETTINGS = 200, 100, Settings(n_resamples=250)
+N, N_STUDIES, SETTINGS = 200, n_studies(100), Settings(n_resamples=250)
 
 CHECKED = (
     "scales, typical",

@@ -1,6 +1,7 @@
 """Comparisons of several models find no difference of equal models, and the limits of ranks hold."""
 
 import pytest
+from tests.sizes import n_studies
 from tests.validity.bounds import largest_share
 from tests.validity.many_models import false_positives, ranks_covered
 
@@ -8,7 +9,7 @@ pytestmark = pytest.mark.slow
 
 WITH_INFLUENCES = ("accuracy", "overconfidence", "brier", "auroc")
 
-N_STUDIES = 50
+N_STUDIES = n_studies(75)
 MOST = largest_share(0.05, N_STUDIES, len(WITH_INFLUENCES))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import binomtest
+from tests.sizes import n_studies
 from tests.unit.studies.logprob_trials import DOMAINS, TRIVIA, Evidence, trials
 from tests.validity.nlp_null_studies import supported
 from tests.validity.nlp_studies import DESIGNS, EVIDENCE, Coverage, coverages
@@ -38,17 +39,17 @@ def enough(case: str, found: Coverage) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("design", "n", "n_studies"),
+    ("design", "n"),
     [
-        ("right answers vary less", 300, 20),
-        ("few wrong answers", 300, 20),
-        ("two models", 300, 20),
-        ("two temperatures", 300, 20),
-        ("other ways to compute", 500, 20),
+        ("right answers vary less", 300),
+        ("few wrong answers", 300),
+        ("two models", 300),
+        ("two temperatures", 300),
+        ("other ways to compute", 500),
     ],
 )
-def test_intervals_cover(design: str, n: int, n_studies: int) -> None:
-    found = coverages(DESIGNS[design], n, n_studies, 125, infinite=20_000)
+def test_intervals_cover(design: str, n: int) -> None:
+    found = coverages(DESIGNS[design], n, n_studies(60), 125, infinite=20_000)
     assert {key: cell for key, cell in found.items() if cell.n and not enough(key[0], cell)} == {}
 
 
@@ -83,27 +84,29 @@ def test_changes_by_unequal_variance_vary_as_much_as_is_said(evidence: Evidence)
     ],
 )
 def test_rules_for_every_model_are_met_by_chance_as_often_as_is_said(rule: str, said: float) -> None:
-    found = round(40 * supported(rule, n=3_000, n_models=1, n_studies=40, n_resamples=400))
-    assert binomtest(found, 40, said, "greater").pvalue > 1e-3
+    size = n_studies(60)
+    found = round(size * supported(rule, n=3_000, n_models=1, n_studies=size, n_resamples=400))
+    assert binomtest(found, size, said, "greater").pvalue > 1e-3
 
 
 @pytest.mark.parametrize(("rule", "hypothesis"), [("H2", "H2"), ("H4", "H4")])
 def test_rules_for_pairs_are_met_by_chance_as_often_as_is_said(rule: str, hypothesis: str) -> None:
     """As registered and corrected; the quantiles of 500 resamples let a corrected interval miss a little more."""
     chance: Any = CHANCE[hypothesis]
-    options: dict[str, Any] = {"n": 2_000, "n_models": 2, "n_studies": 25, "n_resamples": 500}
+    size = n_studies(45)
+    options: dict[str, Any] = {"n": 2_000, "n_models": 2, "n_studies": size, "n_resamples": 500}
     for name, said in ((rule, chance.registered(2)), (f"{rule}, corrected", chance.corrected(2))):
-        found = round(25 * supported(name, **options))
-        assert binomtest(found, 25, max(said, 0.01), "greater").pvalue > 1e-3
+        found = round(size * supported(name, **options))
+        assert binomtest(found, size, max(said, 0.01), "greater").pvalue > 1e-3
 
 
 def test_four_quarters_that_rise_but_for_the_last_are_found_to_rise_one_time_in_twenty() -> None:
     rng = np.random.default_rng(0)
-    rises = 0
-    for _ in range(80):
+    rises, size = 0, n_studies(120)
+    for _ in range(size):
         place = (np.arange(800) + 0.5) / 800
         correct = (rng.random(800) < np.select([place < 0.25, place < 0.5], [0.1, 0.4], 0.75)).astype(float)
         table = trials(Evidence(), 800).assign(correct=correct, mean_logprob=place)
         cells = resample(table, settings=Settings(2), binnings={"": BINNINGS[""]})
         rises += monotonicity(cells).verdict == "supported"
-    assert binomtest(rises, 80, 0.05, "greater").pvalue > 1e-3
+    assert binomtest(rises, size, 0.05, "greater").pvalue > 1e-3

@@ -3,13 +3,14 @@
 import math
 
 import pytest
+from tests.sizes import n_studies
 from tests.validity.clustered_power import effect_in, pilot, share_found
 
 from confidence_tasks.decisions.power import power_curve
 
 pytestmark = pytest.mark.slow
 
-N_STUDIES = 120
+N_STUDIES = n_studies(180)
 
 
 @pytest.mark.parametrize(("passages", "each"), [(40, 5), (80, 5), (40, 10)])

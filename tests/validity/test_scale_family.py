@@ -5,14 +5,15 @@ from functools import cache
 
 import numpy as np
 import pytest
+from tests.sizes import n_studies
 from tests.validity.bounds import largest_share
 from tests.validity.scale_family import SCALES, Family, families
 
 pytestmark = pytest.mark.slow
 
 LARGEST = 0.06
-N_STUDIES = 30
-INFORMATION_STUDIES = 15
+N_STUDIES = n_studies(45)
+INFORMATION_STUDIES = n_studies(30)
 SIZES = [100, 330]
 
 
@@ -52,8 +53,8 @@ def test_meta_information_is_told_apart_no_more_often() -> None:
         _seldom_told_apart(name, found, INFORMATION_STUDIES)
 
 
-def _seldom_told_apart(name: str, found: Family, n_studies: int) -> None:
+def _seldom_told_apart(name: str, found: Family, number: int) -> None:
     """Any of twelve intervals misses, or all together, or one finds something, no more often than said."""
-    assert np.nanmax(found.missing) <= largest_share(LARGEST, n_studies, len(SCALES)), name
-    assert np.nanmean(found.missing) <= largest_share(LARGEST, n_studies), name
-    assert found.family_size <= largest_share(LARGEST, n_studies), name
+    assert np.nanmax(found.missing) <= largest_share(LARGEST, number, len(SCALES)), name
+    assert np.nanmean(found.missing) <= largest_share(LARGEST, number), name
+    assert found.family_size <= largest_share(LARGEST, number), name

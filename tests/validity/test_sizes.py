@@ -3,11 +3,12 @@
 import math
 
 import pytest
+from tests.sizes import n_studies
 from tests.validity.null_studies import ALPHA, STUDIES, size
 
 pytestmark = pytest.mark.slow
 
-N_STUDIES = 250
+N_STUDIES = n_studies(250)
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -7,6 +7,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from scipy import stats
+from tests.sizes import n_studies
 from tests.unit.statistics.observers import meta_d_proportions, simulate_tables
 from tests.unit.statistics.peers import load_fit_metad
 from tests.unit.statistics.test_calibration_interval import sample as right_less_often
@@ -32,49 +33,49 @@ pytestmark = pytest.mark.slow
 def test_intervals_of_a_skewed_mean_come_near_their_level():
     """Exponential, n = 40: 95% intervals cover 92.7% (6,000 simulations with other seeds)."""
     rng = np.random.default_rng(11)
-    covered = []
-    for _ in range(800):
+    covered, size = [], n_studies(1_200)
+    for _ in range(size):
         interval = bootstrap(mean, rng.exponential(size=40), n_resamples=1000, seed=rng)
         covered.append(interval.low <= 1.0 <= interval.high)
-    assert np.mean(covered) == pytest.approx(0.927, abs=4 * np.sqrt(0.07 * 0.93 / 800))
+    assert np.mean(covered) == pytest.approx(0.927, abs=4 * np.sqrt(0.07 * 0.93 / size))
 
 
 def test_clustered_intervals_cover_where_unclustered_ones_do_not():
     rng = np.random.default_rng(12)
-    covered = {"clustered": 0, "rows": 0}
+    covered, size = {"clustered": 0, "rows": 0}, n_studies(600)
     labels = np.repeat(np.arange(60), 5)
-    for _ in range(400):
+    for _ in range(size):
         x = (rng.normal(size=(60, 5)) + rng.normal(size=(60, 1))).ravel()
         for kind, clusters in (("clustered", labels), ("rows", None)):
             interval = bootstrap(mean, x, clusters=clusters, n_resamples=800, seed=rng)
             covered[kind] += interval.low <= 0.0 <= interval.high
-    assert covered["clustered"] / 400 == pytest.approx(0.945, abs=4 * np.sqrt(0.945 * 0.055 / 400))
-    assert covered["rows"] / 400 < 0.80
+    assert covered["clustered"] / size == pytest.approx(0.945, abs=4 * np.sqrt(0.945 * 0.055 / size))
+    assert covered["rows"] / size < 0.80
 
 
 @pytest.mark.parametrize("statistic", [mean, variance])
 def test_permutation_test_keeps_its_size(statistic):
     rng = np.random.default_rng(13)
-    rejected = []
-    for _ in range(1000):
+    rejected, size = [], n_studies(1_500)
+    for _ in range(size):
         shared = rng.exponential(size=(40, 1))
         first, second = (shared + rng.exponential(size=(40, 2))).T
         rejected.append(
             permutation_test(statistic, [first], [second], n_resamples=399, seed=rng).p_value <= 0.05
         )
-    assert np.mean(rejected) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 1000))
+    assert np.mean(rejected) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / size))
 
 
 def test_equivalence_test_keeps_its_size_at_the_margin():
     rng = np.random.default_rng(14)
-    found = []
-    for _ in range(750):
+    found, size = [], n_studies(1_200)
+    for _ in range(size):
         first = rng.normal(size=80)
         second = first - 0.2 + rng.normal(0.0, 0.5, size=80)
         found.append(
             equivalence_test(mean, [first], [second], margin=0.2, n_resamples=800, seed=rng).equivalent
         )
-    assert np.mean(found) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 750))
+    assert np.mean(found) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / size))
 
 
 @pytest.mark.parametrize("overconfidence", [0.0, 0.03, 0.1])
@@ -115,12 +116,12 @@ def test_the_interval_of_meta_information_holds_the_truth(distance, accuracy):
 
 def test_intervals_of_meta_d_hold_the_truth():
     rng = np.random.default_rng(20240229)
-    covered = 0
-    for _ in range(200):
+    covered, size = 0, n_studies(300)
+    for _ in range(size):
         trials = two_choice_trials(rng, 600)
         found = bootstrap(meta_d_2afc, *trials, n_resamples=500, seed=rng, level=0.9)
         covered += found.low <= 1.5 <= found.high
-    assert covered / 200 == pytest.approx(0.9, abs=4 * np.sqrt(0.9 * 0.1 / 200))
+    assert covered / size == pytest.approx(0.9, abs=4 * np.sqrt(0.9 * 0.1 / size))
 
 
 # d'=1.5, meta-d'=1.0, K=4, criteria +-(.4, .9, 1.4): mean and sd of the estimates.

@@ -24,6 +24,7 @@ SMALLER: Mapping[str, Mapping[str, Any]] = {
 """One condition, or two samples: each is asked all questions. The others have conditions beside the disturbed one."""
 
 
+@pytest.mark.sampled("task", one_in=2)
 @pytest.mark.parametrize("task", KINDS)
 def test_what_a_server_does_wrong_is_lost_or_not_read_and_disturbs_nothing_else(
     task: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -12,7 +12,7 @@ from inspect_ai import eval
 from inspect_ai.model import get_model
 from tests.integration.faults.loopback import ENVIRONMENT, Server, stub
 from tests.integration.faults.quirks import QUIRKS
-from tests.small_runs import SMALL_RUNS, arguments
+from tests.small_runs import KINDS, SMALL_RUNS, arguments
 
 from confidence_tasks import _registry
 from confidence_tasks.harness.logged_trials import scored_trial
@@ -85,10 +85,7 @@ def test_completions_score_each_prompt(server: Server) -> None:
 
 @pytest.mark.parametrize(
     "task",
-    [
-        pytest.param(name, marks=[] if name in ("riskeval", "signals") else pytest.mark.slow)
-        for name in SMALL_RUNS
-    ],
+    [pytest.param(name, marks=[] if name in ("riskeval", "signals") else pytest.mark.slow) for name in KINDS],
 )
 def test_every_study_reads_plain_replies(
     task: str,

@@ -162,6 +162,7 @@ def undisturbed(questions: Path, tmp_path_factory: pytest.TempPathFactory) -> Ev
     return log
 
 
+@pytest.mark.sampled("stage")
 @pytest.mark.parametrize("stage", STAGES)
 def test_killed_in_the_middle_of_a_stage_and_resumed_equals_undisturbed(
     stage: str, server: Server, questions: Path, undisturbed: EvalLog, tmp_path: Path

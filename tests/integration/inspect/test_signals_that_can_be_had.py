@@ -32,6 +32,7 @@ def had(server: Server, quirks: str, tmp_path: Path, *names: str, **given: Any) 
     return found
 
 
+@pytest.mark.sampled("quirks", one_in=2)
 @pytest.mark.parametrize(
     ("quirks", "missing"),
     [

@@ -2,8 +2,6 @@
 
 import math
 import re
-import subprocess
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 from zipfile import ZipFile
@@ -32,6 +30,7 @@ from inspect_ai.model import (
 from inspect_ai.scorer import choice, exact, includes, match
 from inspect_ai.solver import TaskState, basic_agent, multiple_choice, solver
 from inspect_ai.tool import ToolCall
+from tests.integration.commands import run as run_command
 
 from confidence_tasks import with_confidence
 from confidence_tasks.harness.compat import prerequisite_error
@@ -176,20 +175,7 @@ def test_a_wrong_option_of_a_scorer_is_named_and_not_taken_for_a_scorer_that_is_
 ) -> None:
     log = run(sums(), tmp_path)
     command = ["score", log.location, "--scorer", f"confidence_tasks/{scorer}", "-S", option]
-    done = subprocess.run(
-        [
-            Path(sys.executable).with_name("inspect"),
-            *command,
-            "--action",
-            "append",
-            "--overwrite",
-            "--display",
-            "plain",
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_command(tmp_path, "inspect", *command, "--action", "append", "--overwrite")
     assert message in " ".join(done.stdout.split())
     assert "couldn't be loaded" not in done.stdout
 

@@ -321,6 +321,7 @@ def installer(tool, python):
     return [*uv, "install", "--no-deps", "--python", python], [*uv, "uninstall", "--python", python]
 
 
+@pytest.mark.sampled("tool", "editable", one_in=2)
 @pytest.mark.parametrize("editable", [False, True], ids=["regular", "editable"])
 @pytest.mark.parametrize("tool", ["pip", "uv"])
 def test_installed_and_uninstalled(tool, editable, tmp_path):

@@ -17,6 +17,7 @@ WITHOUT_FIGURES = {"fermieval_sampling"}
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.eval"))
 
 
+@pytest.mark.sampled("log", one_in=2)
 @pytest.mark.parametrize("log", EXAMPLES, ids=lambda log: log.stem)
 def test_panels_of_an_example_log(log, monkeypatch):
     asked = []

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from tests.items import scale_items
+from tests.sizes import before_a_release
 from tests.trials import scale_trial
 from tests.unit.report.runs import SCALES, STUDIES, SUBJECTS, TASKS, replies, rows, write
 
@@ -94,6 +95,7 @@ def test_of_very_many_panels_a_page_shows_some_of_each_row_and_says_so():
     assert sum(len(panels) for _, panels in few.rows) == 20
 
 
+@before_a_release
 def test_twenty_models_on_all_thirteen_scales_fit_in_two_and_a_half_megabytes(tmp_path):
     designs = {"granularity": GRANULARITY, "boundary": BOUNDARY, "nonstandard": NONSTANDARD}
     for name, design in designs.items():
@@ -114,6 +116,7 @@ def test_twenty_models_on_all_thirteen_scales_fit_in_two_and_a_half_megabytes(tm
     assert "<code>--figures</code> writes all of them" in made.html
 
 
+@before_a_release
 def test_thirty_models_in_four_studies_fit_in_three_megabytes(tmp_path):
     for i in range(30):
         subject = Subject(meta_d_prime=0.5 + 0.05 * i, bias=(i % 7) / 5 - 0.4, risk_sensitivity=1.0)

@@ -148,6 +148,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.sampled("mistake")
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_answered_with_the_fix(mistake: str, tmp_path: Path) -> None:
     command, said = MISTAKES[mistake]
@@ -163,6 +164,7 @@ def test_a_mistake_is_answered_with_the_fix(mistake: str, tmp_path: Path) -> Non
     assert not list(tmp_path.glob("*.html"))
 
 
+@pytest.mark.sampled("command")
 @pytest.mark.parametrize("command", ["report good.eval", "compare good.eval good.eval", "rescore good.eval"])
 def test_messages_that_are_redirected_have_no_blank_lines(command: str, tmp_path: Path) -> None:
     shutil.copy(GOOD, tmp_path / "good.eval")

@@ -175,6 +175,7 @@ WALKS = {
 }
 
 
+@pytest.mark.sampled("name")
 @pytest.mark.parametrize("name", WALKS)
 def test_the_walk_ends_where_it_should(name: str, tmp_path: Path) -> None:
     walk = WALKS[name]
@@ -196,6 +197,7 @@ def test_the_walk_ends_where_it_should(name: str, tmp_path: Path) -> None:
     assert "\x1b[" not in said
 
 
+@pytest.mark.sampled("encoding")
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 def test_a_terminal_of_few_signs_keeps_every_minus(encoding: str) -> None:
     command = [sys.executable, "-c", "from confidence_tasks.cli import main; main()"]

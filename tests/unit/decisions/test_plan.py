@@ -12,6 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner
 from scipy.stats import norm
+from tests.sizes import n_studies
 from tests.small_runs import SMALL_RUNS
 
 from confidence_tasks.catalogue import studies, study_named
@@ -266,8 +267,9 @@ def test_the_detectable_difference_of_two_proportions_is_that_of_the_textbook() 
 def test_the_detectable_difference_is_found_with_its_power(study: str, measure: str) -> None:
     better = power_designs()[study].measures[measure].better
     effect = detectable_difference(study, measure, 400) * (-1 if better == "lower" else 1)
-    (power,) = power_curve(study, measure, effect, n=[400], n_studies=400).power
-    assert 0.72 < power < 0.88  # 4 standard errors of the simulation
+    size = n_studies(400)
+    (power,) = power_curve(study, measure, effect, n=[400], n_studies=size).power
+    assert abs(power - 0.8) < 4 * math.sqrt(0.8 * 0.2 / size)
 
 
 def test_a_measure_without_influences_has_no_detectable_difference() -> None:

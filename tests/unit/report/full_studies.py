@@ -35,7 +35,7 @@ EXCHANGES = 999
 class Setting:
     """Something to plan, and how many of some whole studies found it: see benchmarks/results_power.md.
 
-    ``again`` is how many more studies a test can afford.
+    ``again`` is how many more studies a release goes through.
     """
 
     study: str
@@ -48,11 +48,11 @@ class Setting:
 
 
 SETTINGS = (
-    Setting("scales", "mratio", -0.4, 600, 161, 500, again=40),
-    Setting("scales", "ece", -0.1, 200, 151, 400, again=60),
-    Setting("fermieval", "coverage", 0.1, 150, 182, 300, again=60),
-    Setting("riskeval", "abstention_slope", 0.03, 50, 55, 60, again=20),
-    Setting("scales", "auroc", 0.2, 100, 713, 1_200, again=100),
+    Setting("scales", "mratio", -0.4, 600, 161, 500, again=60),
+    Setting("scales", "ece", -0.1, 200, 151, 400, again=90),
+    Setting("fermieval", "coverage", 0.1, 150, 182, 300, again=90),
+    Setting("riskeval", "abstention_slope", 0.03, 50, 55, 60, again=30),
+    Setting("scales", "auroc", 0.2, 100, 713, 1_200, again=150),
 )
 
 

@@ -181,6 +181,7 @@ def test_in_sample_coverage_of_the_jackknife_is_fixed():
 
 
 @pytest.mark.slow
+@pytest.mark.sampled("options", "n", one_in=2)
 @pytest.mark.parametrize("options", [{}, {"normalized": True}], ids=["plain", "normalized"])
 @pytest.mark.parametrize(("n", "nominal"), [(50, 0.9), (500, 0.9), (500, 0.99), (50, 0.99)])
 def test_2000_splits_cover_a_new_question_at_the_nominal_level(options, n, nominal):

@@ -169,6 +169,7 @@ def test_masked_values_are_missing_in_a_summary():
 
 
 @pytest.mark.slow
+@pytest.mark.sampled("function", "dtype", one_in=2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 @pytest.mark.parametrize(("function", "arguments"), STATISTICS)
 def test_hundredths_of_any_type_give_the_same_number(function, arguments, dtype):

@@ -130,6 +130,7 @@ def test_too_few_trials_for_two_bins_have_no_value(n, bins, rng):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled("n", "accuracy", "bins")
 @pytest.mark.parametrize("bins", [10, None])
 @pytest.mark.parametrize("accuracy", [0.6, 0.8])
 @pytest.mark.parametrize("n", [10, 12, 20, 30, 50, 100])

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 from scipy.special import ndtr, xlogy
+from tests.sizes import n_studies
 from tests.unit.studies.logprob_trials import NATURAL, TRIVIA, Evidence, together, trials
 
 from confidence_tasks.report.estimates.settings import Settings
@@ -296,7 +297,7 @@ def test_one_kind_of_answers_leaves_numbers_undefined_with_a_reason(right):
 
 
 @pytest.mark.slow
-@settings(max_examples=10)
+@settings(max_examples=n_studies(10))
 @given(
     st.lists(
         st.tuples(st.sampled_from([0.0, 1.0, np.nan]), st.sampled_from([-2.0, -1.0, -0.5, 0.0, np.nan])),
