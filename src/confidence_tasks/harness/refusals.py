@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -235,6 +236,7 @@ class Refusals:
     model: str
     made: list[Refusal] = field(default_factory=list)
     _accepted: set[tuple[str, str]] = field(default_factory=set)
+    _largest: dict[str, int] = field(default_factory=dict)
     _most_alternatives: int = 0
     _most_choices: int = 0
 
@@ -251,8 +253,9 @@ class Refusals:
     def learn(self, sent: Mapping[str, Any], body: object, needed: Mapping[str, str]) -> bool:
         """Record the refusal of parameters that were ``sent``; return whether the call is worth repeating.
 
-        A parameter that was accepted before is not optional: the refusal is about something else. ``needed`` has the
-        parameters that cannot be left out, each with what the user can do.
+        A parameter that was accepted before is not optional: the refusal is about something else, unless it states a
+        limit for a number that is larger than all that were accepted. ``needed`` has the parameters that cannot be left
+        out, each with what the user can do.
 
         Raises
         ------
@@ -263,10 +266,18 @@ class Refusals:
             return True  # another call has learned it meanwhile
         sentence, named = read_refusal(body)
         name = named_parameter(sentence, named, sent)
-        if not name or (name, _kind(name, sent[name])) in self._accepted:
+        if not name:
             return False
-        self.keep(_refusal(name, sent[name], sentence), needed)
+        refusal = _refusal(name, sent[name], sentence)
+        if (name, _kind(name, sent[name])) in self._accepted and not self._is_new_limit(refusal):
+            return False
+        self.keep(refusal, needed)
         return True
+
+    def _is_new_limit(self, refusal: Refusal) -> bool:
+        """Return whether a refusal states a limit for a number that is larger than all that were accepted."""
+        largest = self._largest.get(refusal.parameter, math.inf)
+        return refusal.instead == refusal.parameter and largest <= refusal.limit < refusal.value
 
     def guesses(self, sent: Mapping[str, Any], body: object) -> list[Refusal]:
         """Return what a refusal without a name of a parameter may mean: one of those that were never accepted.
@@ -298,6 +309,9 @@ class Refusals:
     def accept(self, sent: Mapping[str, Any]) -> None:
         """Record that a call with these parameters was answered."""
         self._accepted.update((name, _kind(name, value)) for name, value in sent.items())
+        for name in _LIMITED:
+            if isinstance(sent.get(name), int):
+                self._largest[name] = max(sent[name], self._largest.get(name, 0))
 
     def note_alternatives(self, sent: Mapping[str, Any], listed: int) -> list[str]:
         """Return a note if a server lists fewer alternatives to each token than were asked for; otherwise no note.

@@ -82,6 +82,25 @@ def test_a_refusal_that_names_no_parameter_is_an_error(body):
     assert not Refusals("m").learn(SENT, body, {})
 
 
+@pytest.mark.parametrize(
+    ("sentence", "limit"),
+    [
+        ("top_logprobs must be between 0 and 12", 12),
+        ("top_logprobs must be between 0 and 10", 10),
+        ("top_logprobs: try again later", None),
+        ("top_logprobs must be between 0 and 5", None),
+    ],
+)
+def test_a_number_above_those_that_were_accepted_is_lowered_to_a_stated_limit(sentence, limit) -> None:
+    """A later stage asks for more alternatives, or tokens, than the first one: the run ended with an error."""
+    refusals = Refusals("m")
+    refusals.accept({"logprobs": True, "top_logprobs": 10})
+    sent = {"logprobs": True, "top_logprobs": 20}
+    assert refusals.learn(sent, sentence, {}) == (limit is not None)
+    assert refusals.adapt(sent)[0]["top_logprobs"] == (limit or 20)
+    assert refusals.adapt({"top_logprobs": 10})[0] == {"top_logprobs": 10}
+
+
 def test_what_was_accepted_once_is_not_refused_later():
     """A server's sentence may quote a question about the temperature."""
     refusals = Refusals("m")
