@@ -127,7 +127,7 @@ REPLICATION = paper.Replication(
         paper.NotMade("1", "Overview of the paper.", kind="figure", why="It shows a diagram, not data."),
         paper.PaperTable(
             "1",
-            "Discretisation on 0–100, averaged over the sources of questions. Models are ordered by M-ratio. Top-1 is"
+            "Discretisation on 0-100, averaged over the sources of questions. Models are ordered by M-ratio. Top-1 is"
             " the most frequent confidence with its share, Top-3 the share of the three most frequent, H the entropy"
             " (at most 6.66 bits).",
             columns=(
@@ -152,7 +152,7 @@ REPLICATION = paper.Replication(
         ),
         paper.PaperFigure(
             "2",
-            "Baseline discretisation profile on 0–100, averaged over the sources of questions: share of the most"
+            "Baseline discretisation profile on 0-100, averaged over the sources of questions: share of the most"
             " frequent value, share of the three most frequent, and number of distinct values of 101.",
             name="discretisation_profile",
             tasks=("scale_granularity",),
@@ -234,7 +234,7 @@ REPLICATION = paper.Replication(
         *(
             paper.PaperTable(
                 str(number),
-                f"Discretisation on 0–100: {name}.",
+                f"Discretisation on 0-100: {name}.",
                 columns=_ONE_SOURCE,
                 at={**_BASE, "source": source},
             )

@@ -95,7 +95,7 @@ def test_equal_models_do_not_differ_significantly_and_nothing_is_shaded(tmp_path
     made = made_of(tmp_path, {"same": 0.6, "fair": 0.6})
     headline = headline_of(made.results[0])
     assert headline.leader == ""
-    assert significant_differences([headline]) == ["No significant differences in 1 of 1 tasks (1 test)."]
+    assert significant_differences([headline]) == ["No significant differences (1 test)."]
     assert '<td class="significant"' not in made.html
     assert "does not differ significantly from same (smallest corrected p" in made.html
 

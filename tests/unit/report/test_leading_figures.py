@@ -1,6 +1,7 @@
 """The figure that a section of the page opens with, and the title of a section."""
 
 import re
+from pathlib import Path
 
 import pytest
 from tests.unit.report.runs import rows, undrawn_report, write
@@ -9,6 +10,9 @@ from tests.unit.report.test_first_screen import made_of
 from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report import collect
 from confidence_tasks.report.estimates.settings import Settings
+
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 def open_figures(html):
@@ -41,12 +45,18 @@ def test_several_models_under_one_condition_have_the_plot_of_the_measure_below(t
         ("riskeval", "riskeval_decisions"),
         ("fermieval", "fermieval_calibration"),
         ("scales", "scale_granularity_mratio"),
+        ("lifeeval", "lifeeval_reliability"),
     ],
 )
 def test_a_study_with_several_conditions_opens_with_the_figure_that_answers_its_question(
     tmp_path, study, leading
 ):
     assert open_figures(report_of_study(tmp_path, study, "lab/bold").html)[0] == leading
+
+
+def test_log_probabilities_open_with_the_curves_that_show_what_they_predict():
+    made = undrawn_report(collect(EXAMPLES / "nlp_metad.eval"), settings=Settings(n_resamples=20))
+    assert open_figures(made.html)[0] == "nlp_metad_type2_roc"
 
 
 def test_few_panels_of_a_leading_figure_are_large_and_names_fit(tmp_path):

@@ -103,12 +103,36 @@ def test_a_simulated_subject_is_shown_at_the_middle_of_its_conditions(tmp_path: 
     assert "radius=10 (4 conditions are in the report)" in CliRunner().invoke(report, command).stderr
 
 
-def test_of_many_conditions_the_best_are_shown_and_the_rest_is_named(tmp_path: Path) -> None:
+def test_conditions_without_an_interval_are_counted_with_the_reason(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     done = CliRunner().invoke(report, [str(EXAMPLES / "signals.eval"), "-o", str(page), "--resamples", "50"])
     lines = done.stderr.splitlines()
-    assert "the best 10 of 30; all are in the report" in lines
-    assert len(lines) < 30
+    assert "30 conditions: no interval: too few informative questions" in lines
+    assert "" not in lines
+    assert len(lines) < 20
+
+
+def test_of_many_conditions_the_best_are_shown_and_the_rest_is_named(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    scales = ["0-100", *(f"0-{5 + k}" for k in range(12))]
+    right = rng.random(200) < 0.6
+    confidence = np.clip(0.8 + 0.1 * right + rng.normal(0.0, 0.1, (len(scales), 200)), 0.0, 1.0)
+    trials = pd.concat(
+        pd.DataFrame(
+            {
+                "question_id": range(200),
+                "condition": scale,
+                "confidence": sure,
+                "correct": right.astype(float),
+            }
+        )
+        for scale, sure in zip(scales, confidence, strict=True)
+    ).assign(study="scales", task="scale_granularity", model="lab/m", source="mine", status="ok")
+    trials.to_csv(tmp_path / "trials.csv", index=False)
+    command = [str(tmp_path / "trials.csv"), "-o", str(tmp_path / "page.html"), "--resamples", "50"]
+    assert (
+        "the best 10 of 12; all are in the report" in CliRunner().invoke(report, command).stderr.splitlines()
+    )
 
 
 @pytest.fixture(scope="module")

@@ -119,20 +119,33 @@ def _others(n_conditions: int) -> str:
 def _print_contrasts(results: TaskResults, model: ModelTrials) -> None:
     """Print the differences of a model's conditions from the baseline, for the first tested measure that has any.
 
-    Of many conditions, those with the best estimates are printed.
+    Of many conditions, those with the best estimates are printed. Those without an interval are counted.
     """
     of_model = [each for each in results.contrasts if each.model == model.label]
     name = next((each.measure for each in of_model if not math.isnan(each.interval.estimate)), "")
     shown = [each for each in of_model if each.measure == name]
     if not shown:
         return
-    best = _best(shown, results)
+    known = [each for each in shown if not math.isnan(each.interval.low)]
+    best = _best(known, results)
     name, baseline = measure_label(shown[0].measure), shown[0].baseline
     print_message(f"{name} minus that of {baseline}, paired by question")
     rows = [{"condition": each.group, **difference_cells(each.interval, each.p_adjusted)} for each in best]
-    print_table(rows, frozenset({"difference", "corrected p"}), err=True)
-    if len(best) < len(shown):
-        print_message(f"the best {len(best)} of {len(shown)}; all are in the report")
+    if rows:
+        print_table(rows, frozenset({"difference", "corrected p"}), err=True)
+    if len(best) < len(known):
+        print_message(f"the best {len(best)} of {len(known)}; all are in the report")
+    _print_unknown(each for each in shown if math.isnan(each.interval.low))
+
+
+def _print_unknown(contrasts: Iterable[Contrast]) -> None:
+    """Print how many contrasts have no interval, with one line for each reason; a single one has its name."""
+    by_reason: dict[str, list[str]] = {}
+    for each in contrasts:
+        by_reason.setdefault(why_missing(each.interval), []).append(each.group)
+    for reason, conditions in by_reason.items():
+        which = conditions[0] if len(conditions) == 1 else f"{len(conditions)} conditions"
+        print_message(f"{which}: {reason}")
 
 
 def _best(contrasts: Sequence[Contrast], results: TaskResults) -> Sequence[Contrast]:
@@ -140,8 +153,7 @@ def _best(contrasts: Sequence[Contrast], results: TaskResults) -> Sequence[Contr
     if len(contrasts) <= MOST_CONTRASTS:
         return contrasts
     measure = results.task_trials.study.measures_by_name[contrasts[0].measure]
-    known = [each for each in contrasts if not math.isnan(each.interval.estimate)]
-    ranked = sorted(known, key=lambda each: each.interval.estimate, reverse=measure.better != "lower")
+    ranked = sorted(contrasts, key=lambda each: each.interval.estimate, reverse=measure.better != "lower")
     return ranked[:MOST_CONTRASTS]
 
 

@@ -32,10 +32,14 @@ Draw: TypeAlias = "Callable[[Axes], None]"
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One set of axes: its title, such as a condition, and the function that draws on it."""
+    """One set of axes: its title, such as a condition, and the function that draws on it.
+
+    ``left`` is the room for labels on the left of the axes on a page, in inches; by default that of numbers.
+    """
 
     title: str
     draw: Draw
+    left: float | None = None
 
 
 def panel(title: str, draw: Callable[..., None], **settings: Any) -> Panel:

@@ -40,7 +40,7 @@ def written(panel: Panel, size: tuple[float, float]) -> str:
     draw = panel.draw
     if not isinstance(draw, partial) or draw.func not in DIAGRAMS:
         return ""
-    (width, height), margins = size, _margins(size)
+    (width, height), margins = size, _margins(panel, size)
     axes = PageAxes(
         (72.0 * width, 72.0 * height),
         (72.0 * margins["left"], 72.0 * margins["right"], 72.0 * margins["bottom"], 72.0 * margins["top"]),
@@ -55,7 +55,7 @@ def written(panel: Panel, size: tuple[float, float]) -> str:
 
 def drawn(panel: Panel, size: tuple[float, float]) -> str:
     """Return a panel as SVG by Matplotlib, shortened for a page."""
-    (width, height), margins = size, _margins(size)
+    (width, height), margins = size, _margins(panel, size)
     with drawing_in_style(size) as drawing:
         rectangle = (
             margins["left"] / width,
@@ -76,8 +76,10 @@ def drawn(panel: Panel, size: tuple[float, float]) -> str:
     return _without_bare_groups(_NAMED.sub("<g", text))
 
 
-def _margins(size: tuple[float, float]) -> dict[str, float]:
-    """Return the margins on the left, on the right, below and above the axes of a panel, in points."""
+def _margins(panel: Panel, size: tuple[float, float]) -> dict[str, float]:
+    """Return the margins on the left, on the right, below and above the axes of a panel, in inches."""
+    if panel.left is not None:
+        return {**_MARGINS, "left": panel.left}
     widened = 1.5 if size[0] >= _WIDE else 1.0
     return {**_MARGINS, "left": widened * _MARGINS["left"]}
 

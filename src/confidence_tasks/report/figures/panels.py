@@ -67,7 +67,7 @@ def reliability(
         values = [f"score {b:.2f}" for b in y]
     (dots,) = axes.plot(x, y, "o-", color=colour, linewidth=0.7, markersize=4, markeredgewidth=0, zorder=3)
     tips(dots, [f"confidence {a:.2f}: {b}, n = {n:.0f}" for a, b, n in zip(x, values, count, strict=True)])
-    axes.text(1.0, 0.19, f"n = {curve.count.sum():,.0f}", ha="right", fontsize=7, color=Colour.MUTED)
+    axes.text(0.0, 0.94, f"n = {curve.count.sum():,.0f}", fontsize=7, color=Colour.MUTED)
     unit_square(axes, "confidence", "accuracy" if outcomes else "score")
 
 
@@ -100,10 +100,10 @@ def histogram(
     frequent = values[np.argsort(-frequency, kind="stable")[:3]]
     labelled = np.sort(frequent[(frequent >= lower - margin) & (frequent <= upper + margin)])
     # Each label is left of its line and higher than the previous one, so that labels do not overlap.
-    for height, value in zip(top * (1.12 + 0.15 * np.arange(len(labelled))), labelled, strict=True):
+    for height, value in zip(top * (1.12 + 0.2 * np.arange(len(labelled))), labelled, strict=True):
         axes.vlines(value, 0, height, color=Colour.MUTED, linewidth=0.7, linestyle=(0, (2, 2)), zorder=1)
         axes.text(value, height, f"{value:g} ", ha="right", va="center", fontsize=7, color=Colour.INK)
-    axes.set(xlim=(lower - margin, upper + margin), ylim=(0, top * 1.5))
+    axes.set(xlim=(lower - margin, upper + margin), ylim=(0, top * 1.65))
     axes.set(xlabel="stated confidence", ylabel="proportion")
     axes.set_xticks([lower, upper] if (lower + upper) % 2 else [lower, (lower + upper) / 2, upper])
     axes.yaxis.set_major_locator(MaxNLocator(3))
@@ -199,6 +199,26 @@ def intervals(
         axes.set_ylim(*span)
     axes.set_xticks(range(len(labels)), labels)
     axes.grid(visible=False, axis="x")
+
+
+def interval_rows(
+    axes: Axes, labels: Sequence[str], lines: Sequence[Line], x: str, *, reference: float | None = None
+) -> None:
+    """Draw estimates with intervals one below the other, for more or longer labels than fit side by side."""
+    if reference is not None:
+        axes.axvline(reference, **_DIAGONAL)
+    spread = min(0.62, 0.2 * len(lines))
+    for i, line in enumerate(lines):
+        shift = spread * ((i + 0.5) / len(lines) - 0.5)
+        defined = np.flatnonzero(~np.isnan(line.y))
+        rows = line.x[defined] + shift
+        if line.low is not None and line.high is not None:
+            low, high = line.low[defined], line.high[defined]
+            axes.hlines(rows, low, high, color=line.colour, linewidth=1.1, alpha=0.75)
+        _dots(axes, line, line.y[defined], rows, [_tip(line, k, labels) for k in defined], linestyle="none")
+    axes.set(ylim=(len(labels) - 0.5, -0.5), xlabel=x)
+    axes.set_yticks(range(len(labels)), labels)
+    axes.grid(visible=False, axis="y")
 
 
 def points(

@@ -105,6 +105,9 @@ EMPTY_CELL = CellView("")
 MANY_ROWS = 12
 """Number of table rows above which intervals are not drawn."""
 
+MANY_COLUMNS = 12
+"""Number of groups above which the groups are the rows of a table, if there are fewer models."""
+
 MODELS_IN_FULL = 6
 """Number of models up to which a page shows every measure."""
 
@@ -118,6 +121,9 @@ def measure_tables(results: TaskResults, measure: Measure) -> tuple[TableView, .
     entries = [entry for entry in results.estimates if entry.measure == measure.name and not entry.source]
     for by in results.groupings:
         labels = results.labels(by)
+        if len(labels) > MANY_COLUMNS > len(results.models):
+            tables.append(_table_of_groups(results, measure, labels, decimals_of(entries)))
+            continue
         rows = [
             (model.label, [results.estimate(model.label, label, measure.name) for label in labels])
             for model in results.models
@@ -125,6 +131,18 @@ def measure_tables(results: TaskResults, measure: Measure) -> tuple[TableView, .
         caption = "" if by == results.groupings[0] else f"By {by}"
         tables.append(_table(results, labels, rows, caption, decimals_of(entries)))
     return tuple(table for table in tables if table.rows)
+
+
+def _table_of_groups(
+    results: TaskResults, measure: Measure, labels: Sequence[str], decimals: int
+) -> TableView:
+    """Return a table of one measure with a row for each of many groups, and a column for each model."""
+    models = [model.label for model in results.models]
+    rows = [
+        (group_label(label), [results.estimate(model, label, measure.name) for model in models])
+        for label in labels
+    ]
+    return replace(_table(results, (), rows, "", decimals), columns=tuple(models), head="condition")
 
 
 def overview_table(overview: Overview, measure: Measure) -> TableView:

@@ -186,13 +186,18 @@ def significant_differences(headlines: Sequence[Headline]) -> list[str]:
         sentences += [f"{headline.title}: {sentence}" for sentence in of_task]
         if not of_task:
             without.append(headline)
-    if n_tests := sum(len(each.comparisons) + len(each.results.contrasts) for each in without):
+    if n_tests := sum(map(_n_tests, without)):
         titles = f": {', '.join(each.title for each in without)}" if sentences else ""
         tests = f"{n_tests:,} {'test' if n_tests == 1 else 'tests'}"
-        sentences.append(
-            f"No significant differences in {len(without)} of {len(headlines)} tasks{titles} ({tests})."
-        )
+        where = f" in {len(without)} of {len(headlines)} tasks" if len(headlines) > 1 else ""
+        sentences.append(f"No significant differences{where}{titles} ({tests}).")
     return sentences
+
+
+def _n_tests(headline: Headline) -> int:
+    """Return the number of comparisons that have a p-value."""
+    tests = (*headline.comparisons, *headline.results.contrasts)
+    return sum(not math.isnan(each.p_adjusted) for each in tests)
 
 
 def _significant_sentences(headline: Headline) -> Iterator[str]:
@@ -226,7 +231,10 @@ def model_sentences(headline: Headline) -> Iterator[str]:
         yield f"{start}, and differs significantly from {count}{_listed(differences)}."
     else:
         others = f"any of {len(compared)} models compared" if len(compared) > 1 else compared[0].b.model
-        yield f"{start}, and does not differ significantly from {others} ({_smallest_p(compared)})."
+        if smallest := _smallest_p(compared):
+            yield f"{start}, and does not differ significantly from {others} ({smallest})."
+        else:
+            yield f"{start}; its difference from {others} has no test."
 
 
 def contrast_sentences(results: TaskResults) -> Iterator[str]:
@@ -240,7 +248,7 @@ def contrast_sentences(results: TaskResults) -> Iterator[str]:
         baseline, label = group_label(results.task_trials.design.baseline), measure_label(name)
         if significant:
             yield from _sentences_on_differences(results, name, significant)
-        elif contrasts:
+        elif _smallest_p(contrasts):
             yield (
                 f"{label} does not differ significantly from the baseline {baseline} under any condition, in any model"
                 f" ({_smallest_p(contrasts)})."
@@ -305,8 +313,9 @@ def _listed(differences: Sequence[str]) -> str:
 
 
 def _smallest_p(tests: Sequence[Contrast]) -> str:
-    smallest = min((each.p_adjusted for each in tests if not math.isnan(each.p_adjusted)), default=math.nan)
-    return f"smallest corrected {p_is(smallest)}"
+    """Return the smallest p-value of tests; empty if none has one."""
+    known = [each.p_adjusted for each in tests if not math.isnan(each.p_adjusted)]
+    return f"smallest corrected {p_is(min(known))}" if known else ""
 
 
 _ERRORS = {
@@ -339,8 +348,9 @@ def _sentence_on_error(words: str, chosen: Sequence[Estimated], n_models: int, w
     value = f"{signed(most.interval.estimate)} {limits(most.interval)}"
     if n_models == 1:
         return f"{most.model} is {words} {where}: {value}."
-    count = f"{len(chosen)} of {n_models} models {'is' if len(chosen) == 1 else 'are'}"
-    return f"{count} {words} {where}, most of all {most.model}: {value}."
+    if len(chosen) == 1:
+        return f"1 of {n_models} models is {words} {where}, {most.model}: {value}."
+    return f"{len(chosen)} of {n_models} models are {words} {where}, most of all {most.model}: {value}."
 
 
 def _in_a_sentence(label: str) -> str:

@@ -128,6 +128,7 @@ REPORT = StudyReport(
         best_guesses,
         score_against_confidence,
     ),
+    lead=general.reliability_of_scores,
     checks=(*checks.GENERAL, memorised_table, mixed_windows),
     grouping=by_radius_sex_and_age,
     replication="confidence_tasks.replications.lifeeval:REPLICATION",

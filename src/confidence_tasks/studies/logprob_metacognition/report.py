@@ -129,6 +129,7 @@ def analyse(task_trials: TaskTrials, settings: Settings) -> LogprobResampler:
 
 REPORT = StudyReport(
     figures=(by_quarter, general.type2_roc, general.selective),
+    lead=general.type2_roc,
     checks=(*checks.GENERAL, m_ratio_by_construction, unequal_variance, no_reference_temperature),
     cross_condition_distributions=version_1,
     analysis=analyse,

@@ -93,7 +93,7 @@ _PROFILE = {"top1_share": 1.0, "top3_share": 1.0, "distinct": 101.0}
 
 @figure_of(
     "discretisation_profile",
-    "Discretisation on 0–100",
+    "Discretisation on 0-100",
     "Share of the most frequent confidence, share of the three most frequent, and number of distinct values of 101,"
     " averaged over sources. The bootstrap gives no valid intervals for these measures. Models that state few round"
     " numbers have high shares and few values.",

@@ -21,7 +21,6 @@ from confidence_tasks.report.figures.general import (
     ModelStyles,
     figure_by_model,
     line_of_intervals,
-    model_keys,
 )
 from confidence_tasks.report.groups import ALL_TRIALS
 from confidence_tasks.report.notices import check, subsets_of
@@ -50,7 +49,6 @@ MIN_LABEL_DISTANCE = 0.05
     "Discrimination and cost of each signal",
     "AUROC with its interval against the tokens of the answer and the signal together, prompts and replies. Signals"
     " towards the upper left discriminate better at lower cost; a signal on the line at one half is uninformative.",
-    keys=model_keys,
     size=(4.2, 2.8),
 )
 def worth_and_price(results: TaskResults, styles: ModelStyles, model: ModelTrials) -> Iterator[Panel]:
@@ -92,6 +90,8 @@ def _draw_labelled_points(axes: Axes, lines: Sequence[Line]) -> None:
                 va="center",
                 fontsize=6,
                 color=Colour.INK,
+                bbox={"facecolor": Colour.PAPER, "edgecolor": "none", "pad": 0.5},
+                zorder=1.5,  # above the intervals of other points, below the points
             )
 
 
