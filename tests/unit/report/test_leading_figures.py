@@ -11,7 +11,6 @@ from confidence_tasks.logs.task_trials import group_by_task
 from confidence_tasks.report import collect
 from confidence_tasks.report.estimates.settings import Settings
 
-
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
