@@ -11,11 +11,12 @@ from tests.trials import scale_trial
 from tests.unit.report.runs import SCALES, STUDIES, SUBJECTS, TASKS, replies, rows, write
 
 from confidence_tasks.drawing import tips
+from confidence_tasks.drawing.page_text import SHARED, share_parts
 from confidence_tasks.reading.integer_scale import BOUNDARY, GRANULARITY, NONSTANDARD, Scale
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.figures import Colour, Figure, Panel
-from confidence_tasks.report.figures.page_panels import SHARED, panel_svg, share_parts
+from confidence_tasks.report.figures.page_panels import panel_svg
 from confidence_tasks.report.page.drawn import PANELS_SHOWN, figure_views
 from confidence_tasks.simulation.subject import Subject
 

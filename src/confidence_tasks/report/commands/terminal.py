@@ -121,21 +121,30 @@ def _print_contrasts(results: TaskResults, model: ModelTrials) -> None:
 
     Of many conditions, those with the best estimates are printed. Those without an interval are counted.
     """
-    of_model = [each for each in results.contrasts if each.model == model.label]
-    name = next((each.measure for each in of_model if not math.isnan(each.interval.estimate)), "")
-    shown = [each for each in of_model if each.measure == name]
+    shown = _tested(results, model)
     if not shown:
         return
     known = [each for each in shown if not math.isnan(each.interval.low)]
-    best = _best(known, results)
-    name, baseline = measure_label(shown[0].measure), shown[0].baseline
-    print_message(f"{name} minus that of {baseline}, paired by question")
+    print_message(f"{measure_label(shown[0].measure)} minus that of {shown[0].baseline}, paired by question")
+    _print_known(known, results)
+    _print_unknown(each for each in shown if math.isnan(each.interval.low))
+
+
+def _tested(results: TaskResults, model: ModelTrials) -> list[Contrast]:
+    """Return the contrasts of a model for the first measure that has any."""
+    of_model = [each for each in results.contrasts if each.model == model.label]
+    name = next((each.measure for each in of_model if not math.isnan(each.interval.estimate)), "")
+    return [each for each in of_model if each.measure == name]
+
+
+def _print_known(contrasts: Sequence[Contrast], results: TaskResults) -> None:
+    """Print contrasts that have an interval; of many the best, and how many there are."""
+    best = _best(contrasts, results)
     rows = [{"condition": each.group, **difference_cells(each.interval, each.p_adjusted)} for each in best]
     if rows:
         print_table(rows, frozenset({"difference", "corrected p"}), err=True)
-    if len(best) < len(known):
-        print_message(f"the best {len(best)} of {len(known)}; all are in the report")
-    _print_unknown(each for each in shown if math.isnan(each.interval.low))
+    if len(best) < len(contrasts):
+        print_message(f"the best {len(best)} of {len(contrasts)}; all are in the report")
 
 
 def _print_unknown(contrasts: Iterable[Contrast]) -> None:

@@ -120,21 +120,24 @@ def measure_tables(results: TaskResults, measure: Measure) -> tuple[TableView, .
     tables = []
     entries = [entry for entry in results.estimates if entry.measure == measure.name and not entry.source]
     for by in results.groupings:
-        labels = results.labels(by)
-        if len(labels) > MANY_COLUMNS > len(results.models):
-            tables.append(_table_of_groups(results, measure, labels, decimals_of(entries)))
-            continue
-        rows = [
-            (model.label, [results.estimate(model.label, label, measure.name) for label in labels])
-            for model in results.models
-        ]
-        caption = "" if by == results.groupings[0] else f"By {by}"
-        tables.append(_table(results, labels, rows, caption, decimals_of(entries)))
+        labels, caption = results.labels(by), "" if by == results.groupings[0] else f"By {by}"
+        many = len(labels) > MANY_COLUMNS > len(results.models)
+        make = _table_of_groups if many else _table_of_models
+        tables.append(make(results, measure, labels, caption, decimals_of(entries)))
     return tuple(table for table in tables if table.rows)
 
 
+def _table_of_models(
+    results: TaskResults, measure: Measure, labels: Sequence[str], caption: str, decimals: int
+) -> TableView:
+    """Return a table of one measure with a row for each model, and a column for each group."""
+    models = [model.label for model in results.models]
+    rows = [(model, [results.estimate(model, label, measure.name) for label in labels]) for model in models]
+    return _table(results, labels, rows, caption, decimals)
+
+
 def _table_of_groups(
-    results: TaskResults, measure: Measure, labels: Sequence[str], decimals: int
+    results: TaskResults, measure: Measure, labels: Sequence[str], caption: str, decimals: int
 ) -> TableView:
     """Return a table of one measure with a row for each of many groups, and a column for each model."""
     models = [model.label for model in results.models]
@@ -142,7 +145,7 @@ def _table_of_groups(
         (group_label(label), [results.estimate(model, label, measure.name) for model in models])
         for label in labels
     ]
-    return replace(_table(results, (), rows, "", decimals), columns=tuple(models), head="condition")
+    return replace(_table(results, (), rows, caption, decimals), columns=tuple(models), head="condition")
 
 
 def overview_table(overview: Overview, measure: Measure) -> TableView:

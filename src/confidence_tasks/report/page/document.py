@@ -13,11 +13,11 @@ from importlib.metadata import version
 from markupsafe import Markup
 
 from confidence_tasks.drawing import Colour
+from confidence_tasks.drawing.page_text import SHARED, share_parts
 from confidence_tasks.logs.collection import Collection
 from confidence_tasks.logs.texts import without_controls
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.figures.general import ModelStyles
-from confidence_tasks.report.figures.page_panels import SHARED, share_parts
 from confidence_tasks.report.labels import LATEX, page_part, rendered
 from confidence_tasks.report.notices import Notice, Severity, in_order_of_severity
 from confidence_tasks.report.page.first_screen import Headline, headline_table, significant_differences
