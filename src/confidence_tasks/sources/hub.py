@@ -9,7 +9,8 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -527,6 +528,18 @@ def _used_columns(source: HubSource, present: Sequence[str]) -> list[str]:
     return [column for column in (*source.shape.columns, *source.shape.optional) if column in present]
 
 
+@contextmanager
+def _quiet_retries() -> Iterator[None]:
+    """Keep the hub's warnings about each retry from the terminal: the error that follows them says what to do."""
+    logger = logging.getLogger("huggingface_hub")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
 def download_rows(source: HubSource) -> list[Row]:
     """Download the rows of the pinned split from the hub; SourceError gives advice if this fails."""
     from huggingface_hub import get_token
@@ -540,7 +553,8 @@ def download_rows(source: HubSource) -> list[Row]:
         from datasets.load import load_dataset
 
         config = None if source.config == "default" else source.config
-        data = load_dataset(source.hub_id, config, split=source.split, revision=source.revision)
+        with _quiet_retries():
+            data = load_dataset(source.hub_id, config, split=source.split, revision=source.revision)
         return list(data.select_columns(_used_columns(source, data.column_names)))
     except Exception as error:  # of three libraries, down to the socket
         access = (
