@@ -91,7 +91,7 @@ def _draw_labelled_points(axes: Axes, lines: Sequence[Line]) -> None:
                 fontsize=6,
                 color=Colour.INK,
                 bbox={"facecolor": Colour.PAPER, "edgecolor": "none", "pad": 0.5},
-                zorder=1.5,  # above the intervals of other points, below the points
+                zorder=3,  # above the intervals of other points
             )
 
 
