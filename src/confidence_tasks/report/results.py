@@ -26,8 +26,11 @@ from confidence_tasks.statistics.inference import bonferroni
 from confidence_tasks.statistics.inference.tests import adjusted_for_all
 from confidence_tasks.study.measure import Measure
 
-WORTH_WORKERS = 300_000
-"""Number of models times resamples above which worker processes save more time than their start takes."""
+WORTH_WORKERS, AT_ANY_NUMBER = 110_000, 3_500
+"""Number of models times resamples above which worker processes save more time than their start takes.
+
+What a model costs at any number of resamples counts as so many more of them.
+"""
 
 
 @dataclass(frozen=True)
@@ -183,7 +186,7 @@ def results_and_lost(
     """
     tasks = tuple(group_by_task)
     jobs = [_job(task, model, settings) for task in tasks for model in task.models]
-    enough = WORTH_WORKERS / settings.n_resamples
+    enough = WORTH_WORKERS / (settings.n_resamples + AT_ANY_NUMBER)
     outcomes = iter(
         computed(model_numbers, jobs, "numbers", Numbers, workers, cache, enough=enough, advance=advance)
     )
