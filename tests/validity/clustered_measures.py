@@ -155,8 +155,8 @@ def measures_of(design: Design) -> list[Measure]:
 
 
 def true_values(design: Design, draw: Draw, times: int, *, is_epoch: bool) -> dict[str, float]:
-    """Return the measures of a population."""
-    drawn = draw(np.random.default_rng(999), 200_000 // times, times)
+    """Return the measures of a population: its standard errors are at most a thirtieth of those of a study."""
+    drawn = draw(np.random.default_rng(999), 1_000_000 // times, times)
     columns = columns_of(design.study, drawn, is_epoch=is_epoch)
     return {
         measure.name: float(np.asarray(measure.compute(columns, None))) for measure in measures_of(design)

@@ -18,7 +18,7 @@ from confidence_tasks.report.checks import told
 from confidence_tasks.report.compared_runs import cautions
 from confidence_tasks.report.estimates import compare as comparison
 from confidence_tasks.report.estimates.contrast import Contrast
-from confidence_tasks.report.estimates.settings import N_RESAMPLES, Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.estimates.two_models import compare_models
 from confidence_tasks.report.ranks import Ranks, ranks_of
 from confidence_tasks.report.stopped import remark_on
@@ -41,7 +41,7 @@ def compare(
     signals: str = "",
     measures: Sequence[str] | None = None,
     level: float = 0.95,
-    n_resamples: int = N_RESAMPLES,
+    n_resamples: int = 2_000,
     seed: int = 0,
 ) -> Differences | Ranks:
     """Compare two models, releases or groups of answers: differences with intervals and tests, A minus B.

@@ -9,7 +9,6 @@ import pandas as pd
 from confidence_tasks.logs.clusters import with_units
 from confidence_tasks.logs.collection import Path
 from confidence_tasks.report.checks import notice_records
-from confidence_tasks.report.estimates.settings import N_RESAMPLES
 from confidence_tasks.report.given import cluster_name, measure_names, read_tasks, settings_of
 from confidence_tasks.report.result_tables import estimates_frame
 from confidence_tasks.report.results import compute_results
@@ -24,7 +23,7 @@ def metrics(
     signals: str = "",
     measures: Sequence[str] | None = None,
     level: float = 0.95,
-    n_resamples: int = N_RESAMPLES,
+    n_resamples: int = 2_000,
     seed: int = 0,
 ) -> pd.DataFrame:
     r"""Return every measure of the studies of logs, by condition, as a tidy table.

@@ -13,7 +13,7 @@ from confidence_tasks.logs.clusters import with_units
 from confidence_tasks.logs.sequences import of_stopped_run
 from confidence_tasks.logs.task_trials import TaskTrials
 from confidence_tasks.report.checks import notice_records
-from confidence_tasks.report.estimates.settings import N_RESAMPLES, Settings
+from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.extra_tables import trials_frame
 from confidence_tasks.report.given import (
     Data,
@@ -44,7 +44,7 @@ def summary(
     measures: Sequence[str] | None = None,
     kind: str = "confidence",
     level: float = 0.95,
-    n_resamples: int = N_RESAMPLES,
+    n_resamples: int = 2_000,
     seed: int = 0,
 ) -> Summary:
     """Summarise the accuracy, calibration and metacognition of answers with a confidence.

@@ -8,6 +8,7 @@ from tests.unit.report.drawn_shapes import assert_same_drawing
 from confidence_tasks.report import collect, report_of
 from confidence_tasks.report.estimates.settings import Settings
 from confidence_tasks.report.figures.page_panels import written
+from confidence_tasks.report.figures.panels import DIAGRAMS
 
 pytestmark = pytest.mark.slow
 
@@ -28,6 +29,7 @@ def test_panels_of_an_example_log(log, monkeypatch):
     report_of(collect([log]), settings=Settings(n_resamples=100))
     compared = [(panel, size) for panel, size in asked if written(panel, size)]
     assert bool(asked) != (log.stem in WITHOUT_FIGURES)
-    assert len(compared) >= 0.8 * len(asked)
+    # Rows of many conditions are no such diagram: Matplotlib draws them.
+    assert len(compared) >= 0.8 * sum(panel.draw.func in DIAGRAMS for panel, _ in asked)
     for panel, size in compared:
         assert_same_drawing(panel, size)
