@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.sizes import ALL
 
 SHAPES = (
     *("9", "\r", "(", "[", "{", " ", "\n", "-", "|", "9,", "9 ", "a ", '"', "**", "<b>", '{"a":', "| a | b |\n"),
@@ -34,7 +35,7 @@ HANG = 300
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("readers", "length"), [("whole", 300_000), ("parts", 20_000)])
+@pytest.mark.parametrize(("readers", "length"), [("whole", 1_000_000 if ALL else 300_000), ("parts", 20_000)])
 def test_no_reader_hangs_on_a_long_run_of_anything(readers: str, length: int) -> None:
     """A quadratic reader needs many minutes for so many characters; whole replies are cut to a length before."""
     command = [sys.executable, "-c", PROGRAM, readers, str(length), repr(SHAPES)]
