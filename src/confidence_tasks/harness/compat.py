@@ -559,7 +559,9 @@ def model_arguments() -> set[str]:
 
 
 def run_tasks() -> list[str]:
-    """Return the tasks that the current run names, as far as they are names; empty outside a run.
+    """Return the names of the tasks that the current run was asked for; tasks given as objects are left out.
+
+    The list is empty outside a run.
 
     Needs what :func:`model_arguments` needs: the variable ``tasks`` of ``lm_eval.simple_evaluate`` is a list. Tested on
     lm-eval 0.4.12 and 0.4.13.

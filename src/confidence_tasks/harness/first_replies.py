@@ -58,7 +58,8 @@ class FirstReplies:
         has_text = bool(strip_thoughts(truncate_reply(text)).strip())
         if has_text and not problem:
             self._n_unusable = math.inf
-        elif stop == "filter" or (has_text and question in self._questions):
+            return
+        if stop == "filter" or (has_text and question in self._questions):
             return
         self._n_unusable += 1
         self._questions.add(question)

@@ -74,8 +74,8 @@ def compare(
     measures : sequence of str, optional
         Names of measures: by default those of :func:`summary` or, for logs, those of ``confidence-tasks compare``.
     level, n_resamples, seed
-        As in :func:`summary`; ``n_resamples`` is also the number of exchanges. A test whose p-value is about to be
-        below 0.1 has five times as many.
+        As in :func:`summary`; ``n_resamples`` is also the number of exchanges. A test has five times as
+        many if its p-value is below 0.1.
 
     Returns
     -------

@@ -28,7 +28,7 @@ def exchanged_differences(
     papers_test: bool,
     is_close: Callable[[str, FloatArray], bool],
 ) -> dict[str, Drawn]:
-    """Return the difference of each measure after every exchange, and its standard error if the influence is known.
+    """Return the difference of each measure after every exchange, and its standard error if its influence is known.
 
     A fitted measure is fitted anew for every exchange; one that is too costly to refit has no entry. ``n_exchanges`` is
     the smallest number and the largest: a measure has the largest if ``is_close(name, differences)`` is true of the

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 import numpy as np
 import pytest
 import scipy
 
+from confidence_tasks import compare, metrics, summary
 from confidence_tasks.logs.task_trials import Columns
+from confidence_tasks.report.commands.report import report
 from confidence_tasks.report.estimates.compare import compared_trials
 from confidence_tasks.report.estimates.contrast import Contrast
 from confidence_tasks.report.estimates.settings import Settings
@@ -69,6 +73,12 @@ def test_a_measure_has_the_same_exchanges_whatever_else_is_tested() -> None:
     (alone,) = compared_trials("", ("accuracy",), ("",), SETTINGS, first, second)
     assert among.interval.n_resamples == FACTOR * FIRST_EXCHANGES
     assert (among.interval, among.p_value) == (alone.interval, alone.p_value)
+
+
+def test_all_entrances_draw_the_same_number() -> None:
+    (option,) = (each for each in report.params if each.name == "n_resamples")
+    in_python = [signature(each).parameters["n_resamples"].default for each in (compare, metrics, summary)]
+    assert [option.default, *in_python] == [Settings().n_resamples] * 4
 
 
 @pytest.mark.parametrize(("n", "exact"), [(9, True), (10, False)])

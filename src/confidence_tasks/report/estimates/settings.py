@@ -10,12 +10,6 @@ import numpy as np
 from confidence_tasks.logs.about_models import AboutModels
 from confidence_tasks.report.groups import ModelGroups
 
-N_RESAMPLES = 2_000
-"""Default number of resamples: the standard error of a limit is then 6% of that of the estimate.
-
-Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 14, doi:10.1201/9780429246593.
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -24,7 +18,9 @@ class Settings:
     Attributes
     ----------
     n_resamples : int
-        Number of resamples of questions, and of exchanges of conditions in tests.
+        Number of resamples of questions, and of exchanges of conditions in tests. With 2,000, a limit of an interval
+        varies by 6% of the standard error of the estimate (Efron & Tibshirani 1993, An Introduction to the Bootstrap,
+        chapter 14, doi:10.1201/9780429246593).
     level : float
         Nominal coverage of intervals, in (0, 1).
     seed : int
@@ -36,10 +32,11 @@ class Settings:
     about : tuple
         What the user's file says of models; some tables of papers show it.
     exchange_factor : int
-        How many times as many exchanges a test has whose p-value is about to be below 0.1.
+        How many times as many exchanges a test has if its p-value, by the first of them or by Student's distribution,
+        is below 0.1.
     """
 
-    n_resamples: int = N_RESAMPLES
+    n_resamples: int = 2_000
     level: float = 0.95
     seed: int = 0
     groups: ModelGroups = ()
@@ -49,7 +46,7 @@ class Settings:
 
     @property
     def n_exchanges(self) -> tuple[int, int]:
-        """Number of exchanges of a test, and of one whose p-value is about to be below 0.1."""
+        """Smallest and largest number of exchanges of a test."""
         return self.n_resamples, self.n_resamples * self.exchange_factor
 
     def seed_of(self, *purpose: str) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from confidence_tasks.drawing import Colour, tips
 from confidence_tasks.report.figures import Line
 from confidence_tasks.statistics import risk_coverage_curve
-from confidence_tasks.statistics.core import FloatArray
+from confidence_tasks.statistics.core import FloatArray, IntArray
 from confidence_tasks.statistics.discrimination import type2_roc_curve
 
 if TYPE_CHECKING:
@@ -184,11 +184,8 @@ def intervals(
     """
     if reference is not None:
         axes.axhline(reference, **_DIAGONAL)
-    spread = min(0.62, 0.1 * len(lines))
-    for i, line in enumerate(lines):
-        shift = spread * ((i + 0.5) / len(lines) - 0.5)
-        defined = np.flatnonzero(~np.isnan(line.y))
-        positions, values = line.x[defined] + shift, line.y[defined]
+    for line, defined, positions in _apart(lines, 0.1):
+        values = line.y[defined]
         if line.low is not None and line.high is not None:
             low, high = line.low[defined], line.high[defined]
             axes.vlines(positions, low, high, color=line.colour, linewidth=1.1, alpha=0.75)
@@ -207,11 +204,7 @@ def interval_rows(
     """Draw estimates with intervals one below the other, for more or longer labels than fit side by side."""
     if reference is not None:
         axes.axvline(reference, **_DIAGONAL)
-    spread = min(0.62, 0.2 * len(lines))
-    for i, line in enumerate(lines):
-        shift = spread * ((i + 0.5) / len(lines) - 0.5)
-        defined = np.flatnonzero(~np.isnan(line.y))
-        rows = line.x[defined] + shift
+    for line, defined, rows in _apart(lines, 0.2):
         if line.low is not None and line.high is not None:
             low, high = line.low[defined], line.high[defined]
             axes.hlines(rows, low, high, color=line.colour, linewidth=1.1, alpha=0.75)
@@ -219,6 +212,14 @@ def interval_rows(
     axes.set(ylim=(len(labels) - 0.5, -0.5), xlabel=x)
     axes.set_yticks(range(len(labels)), labels)
     axes.grid(visible=False, axis="y")
+
+
+def _apart(lines: Sequence[Line], distance: float) -> Iterator[tuple[Line, IntArray, FloatArray]]:
+    """Yield each line with the numbers of its defined points, and their positions, which are apart at each label."""
+    spread = min(0.62, distance * len(lines))
+    for i, line in enumerate(lines):
+        defined = np.flatnonzero(~np.isnan(line.y))
+        yield line, defined, line.x[defined] + spread * ((i + 0.5) / len(lines) - 0.5)
 
 
 def points(
